@@ -1,0 +1,61 @@
+package org.expertpool.harness.cli;
+
+import org.expertpool.pool.BadInputException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The {@code poolbench} command line. Exit codes: 0 done, 1 a run or check failed, 2 wrong usage or bad input. */
+@Command(
+        name = "poolbench",
+        description = "Measure and model MoE expert pools: a GPU bank of expert rows, its planner and its policies.",
+        mixinStandardHelpOptions = true,
+        version = "poolbench 0.1.0",
+        subcommands = {CommandLine.HelpCommand.class})
+public final class Main implements Runnable {
+    @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Print the stack trace of a failure.")
+    private boolean debug;
+
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    public static void main(String[] args) {
+        System.exit(run(args));
+    }
+
+    /** Runs one command line and returns its exit code. */
+    public static int run(String... args) {
+        Main main = new Main();
+        CommandLine line = new CommandLine(main);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setParameterExceptionHandler(Main::wrongUsage);
+        line.setExecutionExceptionHandler((failure, command, parsed) -> main.failed(failure, command));
+        return line.execute(args);
+    }
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(System.out);
+    }
+
+    private static int wrongUsage(CommandLine.ParameterException wrong, String[] args) {
+        CommandLine command = wrong.getCommandLine();
+        command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + oneLine(wrong.getMessage()));
+        return ExitCode.USAGE;
+    }
+
+    private int failed(Exception failure, CommandLine command) {
+        if (debug) {
+            failure.printStackTrace(command.getErr());
+        }
+        String message = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
+        command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + oneLine(message));
+        return failure instanceof BadInputException ? ExitCode.USAGE : ExitCode.SOFTWARE;
+    }
+
+    private static String oneLine(String message) {
+        return message.replaceAll("\\s*\\R\\s*", " ");
+    }
+}

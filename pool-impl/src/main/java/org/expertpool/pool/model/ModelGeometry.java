@@ -1,0 +1,54 @@
+package org.expertpool.pool.model;
+
+import org.expertpool.pool.BadInputException;
+
+/**
+ * The sizes of a mixture-of-experts model that the pool and the capacity arithmetic need.
+ *
+ * @param name preset name or checkpoint folder
+ * @param layers MoE layers
+ * @param experts routed experts per layer
+ * @param topK routed experts per token
+ * @param hidden hidden size H, a multiple of 64
+ * @param expertWidth intermediate size I of one expert, a multiple of 64
+ * @param kvBytesPerToken KV cache bytes one token of context takes, over all layers
+ * @param denseBytesPerLayer bytes of weights outside the routed experts that one decode token reads, per layer
+ * @param fixedBytes GPU bytes that neither rows nor context change: dense weights, activations, CUDA context
+ */
+public record ModelGeometry(
+        String name,
+        int layers,
+        int experts,
+        int topK,
+        int hidden,
+        int expertWidth,
+        long kvBytesPerToken,
+        long denseBytesPerLayer,
+        long fixedBytes) {
+    public ModelGeometry {
+        positive(name, "layers", layers);
+        positive(name, "experts", experts);
+        positive(name, "topK", topK);
+        positive(name, "hidden", hidden);
+        positive(name, "expertWidth", expertWidth);
+        notNegative(name, "kvBytesPerToken", kvBytesPerToken);
+        notNegative(name, "denseBytesPerLayer", denseBytesPerLayer);
+        notNegative(name, "fixedBytes", fixedBytes);
+        if (topK > experts) {
+            throw new BadInputException(
+                    "model " + name + ": topK is " + topK + ", expected at most experts = " + experts);
+        }
+    }
+
+    private static void positive(String model, String field, long value) {
+        if (value < 1) {
+            throw new BadInputException("model " + model + ": " + field + " is " + value + ", expected at least 1");
+        }
+    }
+
+    private static void notNegative(String model, String field, long value) {
+        if (value < 0) {
+            throw new BadInputException("model " + model + ": " + field + " is " + value + ", expected at least 0");
+        }
+    }
+}

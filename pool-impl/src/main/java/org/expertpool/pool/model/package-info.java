@@ -1,0 +1,2 @@
+/** Model sizes and presets. */
+package org.expertpool.pool.model;
