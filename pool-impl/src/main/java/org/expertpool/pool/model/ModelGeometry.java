@@ -1,6 +1,7 @@
 package org.expertpool.pool.model;
 
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.bank.ExpertRowLayout;
 
 /**
  * The sizes of a mixture-of-experts model that the pool and the capacity arithmetic need.
@@ -38,6 +39,26 @@ public record ModelGeometry(
             throw new BadInputException(
                     "model " + name + ": topK is " + topK + ", expected at most experts = " + experts);
         }
+    }
+
+    /** The layout of this model's expert rows; a shape that the Marlin form cannot hold is bad input. */
+    public ExpertRowLayout rowLayout() {
+        return new ExpertRowLayout(hidden, expertWidth);
+    }
+
+    /** Bytes of one expert row. */
+    public long rowBytes() {
+        return rowLayout().rowBytes();
+    }
+
+    /** Bytes of all expert rows of one layer. */
+    public long layerBytes() {
+        return experts * rowBytes();
+    }
+
+    /** Bytes of all expert rows of the model. */
+    public long allExpertBytes() {
+        return layers * layerBytes();
     }
 
     private static void positive(String model, String field, long value) {
