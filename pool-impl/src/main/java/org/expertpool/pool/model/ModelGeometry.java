@@ -14,7 +14,7 @@ import org.expertpool.pool.bank.ExpertRowLayout;
  * @param expertWidth intermediate size I of one expert, a multiple of 64
  * @param kvBytesPerToken KV cache bytes one token of context takes, over all layers
  * @param denseBytesPerLayer bytes of weights outside the routed experts that one decode token reads, per layer
- * @param fixedBytes GPU bytes that neither rows nor context change: dense weights, activations, CUDA context
+ * @param fixedBytes GPU bytes that neither rows nor context change: dense weights and what the engine keeps for itself
  */
 public record ModelGeometry(
         String name,

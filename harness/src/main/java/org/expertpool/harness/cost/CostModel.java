@@ -1,0 +1,100 @@
+package org.expertpool.harness.cost;
+
+import org.expertpool.pool.model.ModelGeometry;
+
+/**
+ * The modelled time of a decode forward: planner, row copies, MoE GEMMs, dense weights, KV cache, launches. The order
+ * is that of pool-semantics section 5, one stream, nothing overlapped. All times are in microseconds.
+ */
+public final class CostModel {
+    private static final double BYTES_PER_US_PER_GB_PER_S = 1e3;
+
+    private final ModelGeometry model;
+    private final DeviceProfile device;
+    private final double rowBytes;
+
+    public CostModel(ModelGeometry model, DeviceProfile device) {
+        this.model = model;
+        this.device = device;
+        this.rowBytes = model.rowBytes();
+    }
+
+    /** Device time of one layer's MoE with {@code selected} distinct experts, {@code misses} of them copied first. */
+    public double poolLayerMicros(double selected, int misses) {
+        return plannerMicros(misses) + copyMicros(misses) + moeMicros(selected);
+    }
+
+    /** Device time of one layer's MoE whose rows are all read over the link by the GEMM itself. */
+    public double uvaLayerMicros(double selected) {
+        return device.value("moe_fixed_us") + transferMicros(selected * rowBytes, "zero_copy_gb_per_s");
+    }
+
+    /**
+     * Mean time of a forward over the layer calls of a simulation.
+     *
+     * @param stepsBySelectedAndMisses number of layer calls that selected {@code s} distinct experts and missed {@code m}
+     * @param contextTokens tokens in the KV cache, each read once
+     */
+    public double decodeMicros(GraphMode mode, long[][] stepsBySelectedAndMisses, long contextTokens) {
+        double total = 0;
+        long steps = 0;
+        for (int selected = 0; selected < stepsBySelectedAndMisses.length; selected++) {
+            for (int misses = 0; misses < stepsBySelectedAndMisses[selected].length; misses++) {
+                long count = stepsBySelectedAndMisses[selected][misses];
+                total += count == 0 ? 0 : count * poolLayerMicros(selected, misses);
+                steps += count;
+            }
+        }
+        if (steps == 0) {
+            throw new IllegalArgumentException("no layer calls to model");
+        }
+        return forwardMicros(mode, model.layers() * total / steps, contextTokens);
+    }
+
+    /** Time of a forward with the rows of {@code hostLayers} layers on the host (a fraction is allowed), the others resident. */
+    public double uvaDecodeMicros(GraphMode mode, double hostLayers, long contextTokens) {
+        double moe =
+                hostLayers * uvaLayerMicros(model.topK()) + (model.layers() - hostLayers) * moeMicros(model.topK());
+        return forwardMicros(mode, moe, contextTokens);
+    }
+
+    /** Time of a forward whose MoE layers take {@code moeMicros} together on the device. */
+    private double forwardMicros(GraphMode mode, double moeMicros, long contextTokens) {
+        double dense = transferMicros((double) model.denseBytesPerLayer() * model.layers(), "hbm_read_gb_per_s");
+        double kv = transferMicros((double) model.kvBytesPerToken() * contextTokens, "hbm_read_gb_per_s");
+        double denseGaps = model.layers() * device.value("dense_kernels_per_layer") * device.value("graph_node_us");
+        double onDevice = moeMicros + dense + kv + denseGaps;
+        // The host runs ahead of the device: the longer of the two is what a forward takes.
+        return Math.max(onDevice, hostMicros(mode)) + device.value("engine_us_per_forward");
+    }
+
+    private double hostMicros(GraphMode mode) {
+        double moeLaunches = device.value("moe_kernels_per_layer") * device.value("launch_us");
+        return switch (mode) {
+            case NONE ->
+                model.layers() * (moeLaunches + device.value("dense_kernels_per_layer") * device.value("launch_us"));
+            case PIECEWISE -> model.layers() * (moeLaunches + device.value("graph_launch_us"));
+            case FULL_DECODE, FULL -> device.value("graph_launch_us");
+        };
+    }
+
+    private double plannerMicros(int misses) {
+        return misses == 0
+                ? device.value("planner_hit_us")
+                : device.value("planner_miss_base_us") + misses * device.value("planner_per_miss_us");
+    }
+
+    private double copyMicros(int misses) {
+        return misses == 0
+                ? device.value("copy_empty_us")
+                : device.value("copy_latency_us") + transferMicros(misses * rowBytes, "zero_copy_gb_per_s");
+    }
+
+    private double moeMicros(double rows) {
+        return device.value("moe_fixed_us") + transferMicros(rows * rowBytes, "moe_gb_per_s");
+    }
+
+    private double transferMicros(double bytes, String rate) {
+        return bytes / (device.value(rate) * BYTES_PER_US_PER_GB_PER_S);
+    }
+}

@@ -1,0 +1,2 @@
+/** Sizes as people write them. */
+package org.expertpool.harness.units;
