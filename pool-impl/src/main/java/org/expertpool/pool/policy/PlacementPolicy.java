@@ -6,21 +6,13 @@ package org.expertpool.pool.policy;
  * against the contents at its start, and none of them is evicted to serve another of the same event.
  */
 public interface PlacementPolicy {
-    /** The full dotted name with its parameters, as it stands in result files, such as {@code evict.lru}. */
-    String name();
+    /** Handles one event; {@code hits + promoted + staged} of the tally grows by {@code event.size}. */
+    void step(RoutingEvent event, StepTally tally);
 
-    /**
-     * Handles one routing event: one layer of one forward.
-     *
-     * @param layer the layer, in {@code [0, layers)}; layer 0 begins a forward
-     * @param selection distinct valid experts of the event in order of first occurrence
-     * @param size how many entries of {@code selection} count
-     * @param weights router weight of each selected expert (of its first lane), same length
-     * @param tally receives this event's counts; {@code hits + promoted + staged} grows by {@code size}
-     */
-    void step(int layer, int[] selection, int size, float[] weights, StepTally tally);
+    /** Whether the expert owns a pool row, so that a forward on the partition path reads it from the bank. */
+    boolean isResident(int layer, int expert);
 
-    /** A sequence ended and placement is to return to its start, where the caller asks for that. */
+    /** Returns to the state before the first event. */
     void reset();
 
     /** Checks the policy's own invariants; throws {@link IllegalStateException} naming the broken one. */
