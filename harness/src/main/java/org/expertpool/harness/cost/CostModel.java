@@ -1,5 +1,6 @@
 package org.expertpool.harness.cost;
 
+import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
@@ -32,23 +33,21 @@ public final class CostModel {
     /**
      * Mean time of a forward over the layer calls of a simulation.
      *
-     * @param stepsBySelectedAndMisses number of layer calls that selected {@code s} distinct experts and missed {@code m}
      * @param contextTokens tokens in the KV cache, each read once
      */
-    public double decodeMicros(GraphMode mode, long[][] stepsBySelectedAndMisses, long contextTokens) {
-        double total = 0;
-        long steps = 0;
-        for (int selected = 0; selected < stepsBySelectedAndMisses.length; selected++) {
-            for (int misses = 0; misses < stepsBySelectedAndMisses[selected].length; misses++) {
-                long count = stepsBySelectedAndMisses[selected][misses];
-                total += count == 0 ? 0 : count * poolLayerMicros(selected, misses);
-                steps += count;
-            }
-        }
-        if (steps == 0) {
+    public double decodeMicros(GraphMode mode, StepHistogram steps, long contextTokens) {
+        var total = new Object() {
+            double micros;
+            long steps;
+        };
+        steps.forEach((selected, misses, count) -> {
+            total.micros += count * poolLayerMicros(selected, misses);
+            total.steps += count;
+        });
+        if (total.steps == 0) {
             throw new IllegalArgumentException("no layer calls to model");
         }
-        return forwardMicros(mode, model.layers() * total / steps, contextTokens);
+        return forwardMicros(mode, model.layers() * total.micros / total.steps, contextTokens);
     }
 
     /** Time of a forward with the rows of {@code hostLayers} layers on the host (a fraction is allowed), the others resident. */

@@ -6,12 +6,13 @@ public final class StepHistogram {
     private final long[] steps;
 
     /** @param maxSelected the most distinct experts a step can select */
-    StepHistogram(int maxSelected) {
+    public StepHistogram(int maxSelected) {
         width = maxSelected + 1;
         steps = new long[width * width];
     }
 
-    void add(int selected, int misses) {
+    /** Counts one step. */
+    public void add(int selected, int misses) {
         steps[selected * width + misses]++;
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.model.ModelPresets;
 import org.junit.jupiter.api.Test;
@@ -30,11 +31,8 @@ class CostModelTest {
 
     @Test
     void meanOverLayerCallsWeighsEachCallOnce() {
-        long[][] allHit = new long[11][11];
-        allHit[10][0] = 48;
-        long[][] mixed = new long[11][11];
-        mixed[10][0] = 24;
-        mixed[10][1] = 24;
+        StepHistogram allHit = steps(0);
+        StepHistogram mixed = steps(0, 1);
         double hit = h200.decodeMicros(GraphMode.FULL, allHit, 0);
         double half = h200.decodeMicros(GraphMode.FULL, mixed, 0);
         assertThat(half - hit)
@@ -43,8 +41,7 @@ class CostModelTest {
 
     @Test
     void hostLaunchesBoundTheEagerModeAndGraphsDoNot() {
-        long[][] allHit = new long[11][11];
-        allHit[10][0] = 48;
+        StepHistogram allHit = steps(0);
         double none = h200.decodeMicros(GraphMode.NONE, allHit, 0);
         double full = h200.decodeMicros(GraphMode.FULL_DECODE, allHit, 0);
         // 48 layers, 20 launches each, 8.1 us.
@@ -54,8 +51,7 @@ class CostModelTest {
 
     @Test
     void contextCostsItsBytesOverMemoryBandwidth() {
-        long[][] allHit = new long[11][11];
-        allHit[10][0] = 1;
+        StepHistogram allHit = steps(0);
         double without = h200.decodeMicros(GraphMode.FULL, allHit, 0);
         double with = h200.decodeMicros(GraphMode.FULL, allHit, 262_144);
         assertThat(with - without).isCloseTo(6.55 * (1L << 30) / 4490e3, within(2.0));
@@ -77,5 +73,14 @@ class CostModelTest {
                 .isInstanceOf(BadInputException.class)
                 .hasMessageContaining("h100")
                 .hasMessageContaining("rtx-pro-6000-48gib");
+    }
+
+    /** One layer call of ten experts for each number of misses given. */
+    private static StepHistogram steps(int... misses) {
+        var histogram = new StepHistogram(10);
+        for (int missed : misses) {
+            histogram.add(10, missed);
+        }
+        return histogram;
     }
 }
