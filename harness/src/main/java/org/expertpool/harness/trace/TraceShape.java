@@ -11,7 +11,7 @@ import org.expertpool.pool.BadInputException;
  * @param weighted whether each lane carries a router weight
  */
 public record TraceShape(int layers, int experts, int topK, boolean weighted) {
-    private static final int MAX = 65_535;
+    static final int MAX = 65_535;
 
     public TraceShape {
         require("layers", layers, MAX);
