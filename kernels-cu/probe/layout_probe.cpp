@@ -1,0 +1,78 @@
+// Prints every field of every shared struct as CSV: struct, field, offset and size in bytes. An empty field is the struct.
+#include <cstdio>
+
+#include "pool/layout.h"
+
+#define STRUCT(type) std::printf(#type ",,0,%zu\n", sizeof(pool::type))
+#define FIELD(type, field) \
+  std::printf(#type "," #field ",%zu,%zu\n", offsetof(pool::type, field), sizeof(pool::type::field))
+
+int main() {
+  std::printf("struct,field,offset,bytes\n");
+  std::printf("version,,0,%d\n", pool::kLayoutVersion);
+
+  STRUCT(PlanState);
+  FIELD(PlanState, clock);
+  FIELD(PlanState, forwards);
+  FIELD(PlanState, error);
+  FIELD(PlanState, errorLayer);
+  FIELD(PlanState, errorLane);
+  FIELD(PlanState, reserved);
+
+  STRUCT(PlanControls);
+  FIELD(PlanControls, gate);
+  FIELD(PlanControls, promoteLimit);
+  FIELD(PlanControls, promoteInterval);
+  FIELD(PlanControls, promoteMinMisses);
+  FIELD(PlanControls, protectRecent);
+  FIELD(PlanControls, reserved);
+
+  STRUCT(RowCopy);
+  FIELD(RowCopy, expert);
+  FIELD(RowCopy, row);
+
+  STRUCT(StepOutput);
+  FIELD(StepOutput, promoted);
+  FIELD(StepOutput, staged);
+  FIELD(StepOutput, reserved);
+  FIELD(StepOutput, copies);
+  FIELD(StepOutput, routes);
+  FIELD(StepOutput, safeIds);
+
+  STRUCT(PlanTables);
+  FIELD(PlanTables, hotRow);
+  FIELD(PlanTables, coldRow);
+  FIELD(PlanTables, rowKey);
+  FIELD(PlanTables, rowUse);
+  FIELD(PlanTables, missCount);
+  FIELD(PlanTables, state);
+  FIELD(PlanTables, controls);
+  FIELD(PlanTables, layers);
+  FIELD(PlanTables, experts);
+  FIELD(PlanTables, poolRows);
+  FIELD(PlanTables, rows);
+
+  STRUCT(PlanParams);
+  FIELD(PlanParams, tables);
+  FIELD(PlanParams, ids);
+  FIELD(PlanParams, weights);
+  FIELD(PlanParams, output);
+  FIELD(PlanParams, stepMap);
+  FIELD(PlanParams, layer);
+  FIELD(PlanParams, lanes);
+
+  STRUCT(RowPart);
+  FIELD(RowPart, bank);
+  FIELD(RowPart, bankStrideBytes);
+  FIELD(RowPart, sourceOffsetBytes);
+  FIELD(RowPart, bytes);
+
+  STRUCT(RowCopyParams);
+  FIELD(RowCopyParams, plan);
+  FIELD(RowCopyParams, sourceLayers);
+  FIELD(RowCopyParams, sourceRowBytes);
+  FIELD(RowCopyParams, parts);
+  FIELD(RowCopyParams, layer);
+  FIELD(RowCopyParams, partCount);
+  return 0;
+}

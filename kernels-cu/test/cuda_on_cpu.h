@@ -1,0 +1,222 @@
+// Runs a kernel's source on the CPU, a fiber for each thread, so that its logic is tested where there is no GPU.
+//
+// Threads run until they meet a barrier or a warp operation; those released together resume in a seeded random order, so
+// a missing barrier shows as a wrong result under some seed. One block runs at a time. What it can't show: memory
+// ordering of real hardware, and speed.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __shared__ static  // one block at a time; contents of the last block remain, as on a device
+
+namespace cpu {
+
+struct Index {
+  int x;
+};
+
+constexpr int kWarpThreads = 32;
+constexpr size_t kStackBytes = 64 * 1024;
+
+class Block {
+ public:
+  Block(int threads, int blocks, uint64_t seed)
+      : threads_(threads), blocks_(blocks), random_(seed), warps_((threads + kWarpThreads - 1) / kWarpThreads) {
+    fibers_.resize(threads);
+    for (int i = 0; i < threads; ++i) fibers_[i].stack.reset(new char[kStackBytes]);
+    all_.size = threads;
+    for (auto& warp : warps_) warp.barrier.size = kWarpThreads;
+  }
+
+  // Runs every block of the grid to its end.
+  void run(const std::function<void()>& kernel) {
+    kernel_ = &kernel;
+    active = this;
+    for (block_ = 0; block_ < blocks_; ++block_) runBlock();
+    active = nullptr;
+  }
+
+  void barrier() { wait(all_); }
+
+  bool barrierOr(bool value) {
+    barrier();
+    if (current_ == 0) anyTrue_ = false;
+    barrier();
+    anyTrue_ |= value;
+    barrier();
+    return anyTrue_;
+  }
+
+  void warpBarrier() { wait(warp().barrier); }
+
+  // Every thread of the warp gives a value and sees all 32.
+  template <typename Result>
+  Result exchange(uint64_t mine, const std::function<Result(const uint64_t*)>& read) {
+    warp().slot[lane()] = mine;
+    warpBarrier();
+    const Result result = read(warp().slot);
+    warpBarrier();  // nobody overwrites a slot before all have read
+    return result;
+  }
+
+  Index thread() const { return {current_}; }
+  Index block() const { return {block_}; }
+  Index grid() const { return {blocks_}; }
+  int lane() const { return current_ % kWarpThreads; }
+
+  static inline Block* active = nullptr;
+
+ private:
+  struct Barrier {
+    int size = 0;
+    std::vector<int> waiting;
+  };
+  struct Warp {
+    Barrier barrier;
+    uint64_t slot[kWarpThreads];
+  };
+  struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+  };
+
+  Warp& warp() { return warps_[current_ / kWarpThreads]; }
+
+  void wait(Barrier& barrier) {
+    if (static_cast<int>(barrier.waiting.size()) + 1 < barrier.size) {
+      barrier.waiting.push_back(current_);
+      swapcontext(&fibers_[current_].context, &scheduler_);
+      return;
+    }
+    std::shuffle(barrier.waiting.begin(), barrier.waiting.end(), random_);
+    runnable_.insert(runnable_.end(), barrier.waiting.begin(), barrier.waiting.end());
+    barrier.waiting.clear();
+  }
+
+  static void enter() {
+    (*active->kernel_)();
+    --active->live_;
+    setcontext(&active->scheduler_);
+  }
+
+  void runBlock() {
+    live_ = threads_;
+    runnable_.clear();
+    for (int i = 0; i < threads_; ++i) {
+      Fiber& fiber = fibers_[i];
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = fiber.stack.get();
+      fiber.context.uc_stack.ss_size = kStackBytes;
+      fiber.context.uc_link = nullptr;
+      makecontext(&fiber.context, &Block::enter, 0);
+      runnable_.push_back(i);
+    }
+    std::shuffle(runnable_.begin(), runnable_.end(), random_);
+    while (!runnable_.empty()) {
+      current_ = runnable_.back();
+      runnable_.pop_back();
+      swapcontext(&scheduler_, &fibers_[current_].context);
+    }
+    if (live_ != 0) {
+      std::fprintf(stderr, "deadlock: %d threads wait at a barrier that the others never reach\n", live_);
+      std::exit(1);
+    }
+  }
+
+  int threads_;
+  int blocks_;
+  std::mt19937_64 random_;
+  std::vector<Fiber> fibers_;
+  std::vector<Warp> warps_;
+  Barrier all_;
+  std::vector<int> runnable_;
+  ucontext_t scheduler_;
+  const std::function<void()>* kernel_ = nullptr;
+  int current_ = 0;
+  int block_ = 0;
+  int live_ = 0;
+  bool anyTrue_ = false;
+};
+
+inline Block& self() { return *Block::active; }
+
+inline int32_t low32(uint64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
+
+}  // namespace cpu
+
+#define threadIdx (cpu::self().thread())
+#define blockIdx (cpu::self().block())
+#define gridDim (cpu::self().grid())
+
+using std::min;
+
+inline void __syncthreads() { cpu::self().barrier(); }
+inline int __syncthreads_or(int value) { return cpu::self().barrierOr(value != 0); }
+inline void __syncwarp() { cpu::self().warpBarrier(); }
+
+inline unsigned __ballot_sync(unsigned, bool flag) {
+  return cpu::self().exchange<unsigned>(flag, [](const uint64_t* slot) {
+    unsigned mask = 0;
+    for (int i = 0; i < cpu::kWarpThreads; ++i) mask |= slot[i] ? 1u << i : 0u;
+    return mask;
+  });
+}
+
+inline unsigned __match_any_sync(unsigned, int32_t value) {
+  return cpu::self().exchange<unsigned>(static_cast<uint32_t>(value), [&](const uint64_t* slot) {
+    unsigned mask = 0;
+    for (int i = 0; i < cpu::kWarpThreads; ++i) mask |= slot[i] == static_cast<uint32_t>(value) ? 1u << i : 0u;
+    return mask;
+  });
+}
+
+inline int32_t __shfl_sync(unsigned, int32_t value, int from) {
+  return cpu::self().exchange<int32_t>(static_cast<uint32_t>(value),
+                                       [&](const uint64_t* slot) { return cpu::low32(slot[from]); });
+}
+
+inline int32_t __reduce_min_sync(unsigned, int32_t value) {
+  return cpu::self().exchange<int32_t>(static_cast<uint32_t>(value), [](const uint64_t* slot) {
+    int32_t least = cpu::low32(slot[0]);
+    for (int i = 1; i < cpu::kWarpThreads; ++i) least = std::min(least, cpu::low32(slot[i]));
+    return least;
+  });
+}
+
+inline uint32_t __reduce_min_sync(unsigned, uint32_t value) {
+  return cpu::self().exchange<uint32_t>(value, [](const uint64_t* slot) {
+    return static_cast<uint32_t>(*std::min_element(slot, slot + cpu::kWarpThreads));
+  });
+}
+
+inline int atomicAdd(int* address, int value) {
+  const int old = *address;
+  *address = old + value;
+  return old;
+}
+
+inline int __popc(unsigned value) { return __builtin_popcount(value); }
+inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
+inline int __ffs(int value) { return __builtin_ffs(value); }
+inline int __ffsll(long long value) { return __builtin_ffsll(value); }
+
+inline uint32_t __float_as_uint(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}

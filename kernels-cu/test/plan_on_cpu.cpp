@@ -1,0 +1,67 @@
+// The kernels' source, run on the CPU by fibers and compared with the reference. Arguments: steps, seed.
+#include "cuda_on_cpu.h"
+
+#include "conformance.h"
+#include "plan/smxx_lru_plan.cuh"
+#include "row_copy_case.h"
+#include "rows/smxx_row_copy.cuh"
+
+namespace {
+
+// The planner's source with this many threads a block.
+template <int kThreads>
+class EmulatedPlanner {
+ public:
+  EmulatedPlanner(const test::Geometry& geometry, uint64_t seed)
+      : slab_(geometry), stepMap_(geometry.experts), block_(kThreads, 1, seed) {}
+
+  void load(test::TableSlab& from) { std::memcpy(slab_.bytes(), from.bytes(), from.size()); }
+  void store(test::TableSlab& to) { std::memcpy(to.bytes(), slab_.bytes(), to.size()); }
+
+  test::StepResult step(const test::Step& step) {
+    std::memset(&output_, 0x5a, sizeof output_);
+    std::fill(stepMap_.begin(), stepMap_.end(), 0x5a5a5a5a);
+    const pool::PlanParams params = {slab_.tables(), step.ids.data(), step.weights.data(),
+                                     &output_,       stepMap_.data(), step.layer,
+                                     static_cast<int32_t>(step.ids.size())};
+    block_.run([&] { pool::planStep<kThreads>(params); });
+    return test::resultOf(output_, stepMap_, step.ids.size());
+  }
+
+ private:
+  test::TableSlab slab_;
+  std::vector<int32_t> stepMap_;
+  pool::StepOutput output_;
+  cpu::Block block_;
+};
+
+template <int kThreads>
+void planner(const test::Geometry& geometry, long steps, uint64_t seed) {
+  for (bool edits : {false, true}) {
+    EmulatedPlanner<kThreads> planner(geometry, seed);
+    test::compareEveryStep(geometry, planner, steps, seed + edits, edits);
+  }
+}
+
+void rowCopy(int blocks, uint64_t seed) {
+  test::RowCopyCase rows(seed);
+  const pool::RowCopyParams params = rows.params(rows.plan, rows.layers.data(), rows.bank.data());
+  cpu::Block grid(pool::kCopyThreads, blocks, seed);
+  grid.run([&] { pool::copyRows(params); });
+  rows.check(rows.bank, blocks);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long steps = argc > 1 ? std::atol(argv[1]) : 400;
+  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  for (const test::Geometry& geometry : test::geometries()) {
+    const long few = geometry.poolRows() > 2000 ? std::max(1L, steps / 10) : steps;
+    planner<64>(geometry, few, seed);
+    planner<pool::kPlanThreads>(geometry, std::max(1L, few / 10), seed + 100);
+  }
+  for (int blocks : {1, 2, 7, 64}) rowCopy(blocks, seed + blocks);
+  std::printf("kernels on the CPU: all equal to the reference\n");
+  return 0;
+}
