@@ -1,0 +1,52 @@
+package org.expertpool.pool.format;
+
+/** IEEE half precision: sign, 5 exponent bits with bias 15, 10 mantissa bits. */
+public final class Fp16 {
+    /** Largest finite value. */
+    public static final float MAX = 65_504f;
+
+    private static final int INFINITY_BITS = 0x7C00;
+    private static final int QUIET = 0x0200;
+    private static final int MANTISSA_BITS = 10;
+    private static final int SMALLEST_NORMAL_EXPONENT = -14;
+
+    private Fp16() {}
+
+    public static float toFloat(short bits) {
+        int sign = (bits << 16) & 0x8000_0000;
+        int exponent = (bits >>> MANTISSA_BITS) & 0x1F;
+        int mantissa = bits & 0x3FF;
+        if (exponent == 0x1F) {
+            return Float.intBitsToFloat(sign | 0x7F80_0000 | (mantissa << 13));
+        }
+        float magnitude = exponent == 0
+                ? mantissa * 0x1p-24f
+                : Math.scalb(1024 + mantissa, exponent - 1 + SMALLEST_NORMAL_EXPONENT - MANTISSA_BITS);
+        return Float.intBitsToFloat(sign | Float.floatToRawIntBits(magnitude));
+    }
+
+    /** Nearest, ties to even; overflow gives infinity; NaN stays NaN with its sign and upper payload, made quiet. */
+    public static short fromFloat(float value) {
+        int bits = Float.floatToRawIntBits(value);
+        int sign = (bits >>> 16) & 0x8000;
+        if (Float.isNaN(value)) {
+            return (short) (sign | INFINITY_BITS | QUIET | ((bits >>> 13) & 0x3FF));
+        }
+        return (short) (sign | magnitudeBits(Math.abs(value)));
+    }
+
+    /** The value after rounding to fp16. */
+    public static float round(float value) {
+        return toFloat(fromFloat(value));
+    }
+
+    private static int magnitudeBits(float magnitude) {
+        if (magnitude > 2 * MAX) {
+            return INFINITY_BITS;
+        }
+        int exponent = Math.max(Math.getExponent(magnitude), SMALLEST_NORMAL_EXPONENT);
+        int units = (int) Math.rint((double) Math.scalb(magnitude, MANTISSA_BITS - exponent));
+        int bits = ((exponent - SMALLEST_NORMAL_EXPONENT) << MANTISSA_BITS) + units;
+        return Math.min(bits, INFINITY_BITS);
+    }
+}
