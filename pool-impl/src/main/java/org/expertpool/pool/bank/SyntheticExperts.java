@@ -1,0 +1,161 @@
+package org.expertpool.pool.bank;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.format.Nvfp4Tensor;
+import org.expertpool.pool.marlin.ActivationType;
+import org.expertpool.pool.marlin.ScaleOrder;
+import org.expertpool.pool.marlin.WeightRepack;
+
+/**
+ * Seeded experts that are cheap to make: rows come directly in the Marlin form that packing the same experts by
+ * {@link ExpertPacker#DEFAULT} would give. A row depends on seed, layer, expert and shape alone.
+ *
+ * <p>Every 4-bit code is equally likely. Block scales are E4M3 0x30 to 0x4F (0.5 to 7.5), equally likely; the first of
+ * each projection is 7.5, which fixes the scale factor at 2^5, so that code = byte + 0xA0. Global scales keep sums over
+ * K near unit size; gate, up and down differ.
+ *
+ * @param seed any number
+ * @param layers MoE layers
+ * @param experts experts per layer
+ * @param layout of the rows
+ */
+public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayout layout) {
+    private static final int LOG2_FACTOR = 5;
+    private static final long SCALE_SPREAD = 0x1F1F_1F1F_1F1F_1F1FL;
+    private static final long LOWEST_CODE = 0xD0D0_D0D0_D0D0_D0D0L;
+    private static final byte LARGEST_CODE = (byte) 0xEF;
+    private static final int CODE_OFFSET = 0xA0;
+
+    /** Root mean square of code times block scale under the distributions above. */
+    private static final double WEIGHT_RMS = 9.88;
+
+    // Each part draws from a stream of its own.
+    private static final int W13 = 0;
+    private static final int S13 = 1;
+    private static final int W2 = 2;
+    private static final int S2 = 3;
+    private static final int GLOBAL_SCALES = 4;
+
+    public SyntheticExperts {
+        if (layers < 1 || experts < 1) {
+            throw new BadInputException(
+                    "synthetic experts: " + layers + " layers of " + experts + " experts, expected at least 1 of each");
+        }
+    }
+
+    /** All rows and alphas in new memory outside the Java heap. */
+    public HostSource hostSource() {
+        int slabBytes = SlabSource.slabBytes(layout, experts);
+        List<ByteBuffer> slabs = IntStream.range(0, layers)
+                .mapToObj(layer -> ByteBuffer.allocateDirect(slabBytes))
+                .toList();
+        for (int layer = 0; layer < layers; layer++) {
+            fillLayer(layer, slabs.get(layer));
+        }
+        return new SlabSource(layout, experts, slabs, alphas());
+    }
+
+    /** Writes a layer's rows from the slab's position on, in parallel; the position stays. */
+    public void fillLayer(int layer, ByteBuffer slab) {
+        int rowBytes = (int) layout.rowBytes();
+        int from = slab.position();
+        IntStream.range(0, experts)
+                .parallel()
+                .forEach(expert -> fillRow(layer, expert, slab.slice(from + expert * rowBytes, rowBytes)));
+    }
+
+    /** Writes one row at the buffer's position, which moves past it. */
+    public void fillRow(int layer, int expert, ByteBuffer into) {
+        ByteBuffer row = into.order(ByteOrder.LITTLE_ENDIAN);
+        putRandom(random(layer, expert, W13), layout.w13Bytes(), -1L, 0, row);
+        int s13 = row.position();
+        putRandom(random(layer, expert, S13), layout.s13Bytes(), SCALE_SPREAD, LOWEST_CODE, row);
+        row.put(s13 + ScaleOrder.position(0), LARGEST_CODE);
+        row.put(s13 + ScaleOrder.position(layout.expertWidth()), LARGEST_CODE);
+        putRandom(random(layer, expert, W2), layout.w2Bytes(), -1L, 0, row);
+        int s2 = row.position();
+        putRandom(random(layer, expert, S2), layout.s2Bytes(), SCALE_SPREAD, LOWEST_CODE, row);
+        row.put(s2 + ScaleOrder.position(0), LARGEST_CODE);
+    }
+
+    /** The alpha table f32 {@code [layers * experts, 3]} for bf16 activations. */
+    public FloatBuffer alphas() {
+        FloatBuffer table = FloatBuffer.allocate(Math.multiplyExact(layers * experts, HostSource.PROJECTIONS));
+        for (int layer = 0; layer < layers; layer++) {
+            for (int expert = 0; expert < experts; expert++) {
+                for (float globalScale : globalScales(layer, expert)) {
+                    table.put(ActivationType.BF16.alpha(globalScale, LOG2_FACTOR));
+                }
+            }
+        }
+        return table.flip();
+    }
+
+    /** The same expert in checkpoint form. */
+    public PlainExpert plain(int layer, int expert) {
+        ByteBuffer row = ByteBuffer.allocate((int) layout.rowBytes());
+        fillRow(layer, expert, row);
+        row.flip();
+        int hidden = layout.hidden();
+        int width = layout.expertWidth();
+        byte[] w13 = WeightRepack.unpack(words(row, layout.w13Bytes()), 2 * width, hidden);
+        byte[] s13 = plainScales(row, layout.s13Bytes(), 2 * width, hidden);
+        byte[] w2 = WeightRepack.unpack(words(row, layout.w2Bytes()), hidden, width);
+        byte[] s2 = plainScales(row, layout.s2Bytes(), hidden, width);
+        float[] scales = globalScales(layer, expert);
+        return new PlainExpert(
+                new Nvfp4Tensor(width, hidden, half(w13, 0), half(s13, 0), scales[0]),
+                new Nvfp4Tensor(width, hidden, half(w13, 1), half(s13, 1), scales[1]),
+                new Nvfp4Tensor(hidden, width, w2, s2, scales[2]));
+    }
+
+    private float[] globalScales(int layer, int expert) {
+        SplitMix64 random = random(layer, expert, GLOBAL_SCALES);
+        int[] reductions = {layout.hidden(), layout.hidden(), layout.expertWidth()};
+        float[] scales = new float[HostSource.PROJECTIONS];
+        for (int i = 0; i < scales.length; i++) {
+            double spread = 0.75 + 0.5 * random.nextUnit();
+            scales[i] = (float) (spread / (WEIGHT_RMS * Math.sqrt(reductions[i])));
+        }
+        return scales;
+    }
+
+    private SplitMix64 random(int layer, int expert, int stream) {
+        long key = (long) layer * experts + expert;
+        return new SplitMix64(seed).derive(key).derive(stream);
+    }
+
+    private static void putRandom(SplitMix64 random, long bytes, long mask, long plus, ByteBuffer row) {
+        for (long at = 0; at < bytes; at += Long.BYTES) {
+            row.putLong((random.next() & mask) + plus);
+        }
+    }
+
+    private static int[] words(ByteBuffer row, long bytes) {
+        int[] words = new int[(int) (bytes / Integer.BYTES)];
+        row.asIntBuffer().get(words);
+        row.position(row.position() + (int) bytes);
+        return words;
+    }
+
+    private static byte[] plainScales(ByteBuffer row, long bytes, int n, int k) {
+        byte[] codes = new byte[(int) bytes];
+        row.get(codes);
+        for (int i = 0; i < codes.length; i++) {
+            codes[i] -= (byte) CODE_OFFSET;
+        }
+        return ScaleOrder.fromMarlin(codes, n, k);
+    }
+
+    private static byte[] half(byte[] both, int which) {
+        int length = both.length / 2;
+        byte[] half = new byte[length];
+        System.arraycopy(both, which * length, half, 0, length);
+        return half;
+    }
+}
