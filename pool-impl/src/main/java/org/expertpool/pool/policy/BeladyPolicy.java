@@ -3,7 +3,9 @@ package org.expertpool.pool.policy;
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 
 /**
  * Belady's clairvoyant bound: the resident expert whose next use lies farthest ahead makes room. Knows the future through
@@ -16,6 +18,7 @@ import java.util.List;
  */
 final class BeladyPolicy implements PlacementPolicy {
     private final PoolState state;
+    private final IntUnaryOperator firstUse;
     private final boolean forced;
     private final int experts;
     private final List<RowHeap> heaps = new ArrayList<>(); // one per group
@@ -23,8 +26,9 @@ final class BeladyPolicy implements PlacementPolicy {
     private final int[] held; // [E] forced only: rows of the event, kept out of the heap while it is served
     private final int[] heldNextUse; // [E]
 
-    BeladyPolicy(PoolState state, boolean forced) {
-        this.state = state;
+    BeladyPolicy(PolicySetup setup, boolean forced) {
+        state = new PoolState(setup);
+        firstUse = setup.firstUse().orElseThrow();
         this.forced = forced;
         experts = state.config().experts();
         misses = new int[experts];
@@ -114,10 +118,20 @@ final class BeladyPolicy implements PlacementPolicy {
     public void reset() {
         state.reset();
         heaps.forEach(RowHeap::clear);
+        for (int row = 0; row < state.rowKey.length; row++) {
+            if (state.rowKey[row] != ABSENT) {
+                heaps.get(state.groupOf(row)).put(row, firstUse.applyAsInt(state.rowKey[row]));
+            }
+        }
     }
 
     @Override
     public void check() {
         state.check();
+        int ordered = heaps.stream().mapToInt(RowHeap::size).sum();
+        long owned = Arrays.stream(state.rowKey).filter(key -> key != ABSENT).count();
+        if (ordered != owned) {
+            throw new IllegalStateException(ordered + " rows ordered by next use, " + owned + " owned");
+        }
     }
 }

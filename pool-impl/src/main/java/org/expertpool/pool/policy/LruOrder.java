@@ -2,6 +2,8 @@ package org.expertpool.pool.policy;
 
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
+import java.util.Arrays;
+
 /**
  * Least recently used, the spec's rule: the victim is the row with the smallest {@code (rowUse, row)}. A linked list
  * through the rows of each group holds that order, so a step costs a few writes per expert whatever the number of rows.
@@ -116,7 +118,7 @@ final class LruOrder implements EvictionOrder {
                 }
             }
         }
-        long owned = java.util.Arrays.stream(state.rowKey).filter(key -> key != ABSENT).count();
+        long owned = Arrays.stream(state.rowKey).filter(key -> key != ABSENT).count();
         if (listed != owned) {
             throw new IllegalStateException(listed + " rows in the order, " + owned + " owned");
         }

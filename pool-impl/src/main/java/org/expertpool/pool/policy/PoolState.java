@@ -97,8 +97,8 @@ final class PoolState {
             if (rowKey[row] != ABSENT) {
                 ownedRows++;
                 if (hotRow[rowKey[row]] != row) {
-                    throw new IllegalStateException("row " + row + ": its owner, key " + rowKey[row] + ", has row "
-                            + hotRow[rowKey[row]]);
+                    throw new IllegalStateException(
+                            "row " + row + ": its owner, key " + rowKey[row] + ", has row " + hotRow[rowKey[row]]);
                 }
             }
         }

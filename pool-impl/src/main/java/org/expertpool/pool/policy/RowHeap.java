@@ -1,5 +1,7 @@
 package org.expertpool.pool.policy;
 
+import java.util.Arrays;
+
 /**
  * A heap of pool rows whose top has the latest next use, the lower row where two are equal. Rows can be taken out or
  * given another next use wherever they stand. One heap holds the rows of one group.
@@ -23,7 +25,7 @@ final class RowHeap {
 
     void clear() {
         size = 0;
-        java.util.Arrays.fill(place, OUTSIDE);
+        Arrays.fill(place, OUTSIDE);
     }
 
     boolean isEmpty() {
