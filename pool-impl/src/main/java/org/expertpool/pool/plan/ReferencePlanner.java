@@ -87,6 +87,19 @@ public final class ReferencePlanner {
     }
 
     /**
+     * The safe ids of a call of any width, which takes the partition path; an invalid lane sets the error as in a step.
+     *
+     * @return a new array, [lanes]
+     */
+    public int[] sanitise(int[] ids, float[] weights, int lanes) {
+        int[] safeIds = new int[lanes];
+        if (Lanes.sanitise(ids, weights, lanes, config.experts(), safeIds)) {
+            tables.error = 1;
+        }
+        return safeIds;
+    }
+
+    /**
      * Exchanges a resident expert for one that is not, of the same layer, for verification; only with the gate closed.
      * Recency and miss counts stay.
      *
