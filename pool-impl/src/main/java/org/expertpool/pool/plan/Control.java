@@ -27,6 +27,14 @@ public enum Control {
         return label;
     }
 
+    public int min() {
+        return min;
+    }
+
+    public int max() {
+        return max;
+    }
+
     /** {@code value} as the control's i32; refuses one outside the range. */
     public int require(long value) {
         if (value < min || value > max) {

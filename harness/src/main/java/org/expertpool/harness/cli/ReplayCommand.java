@@ -1,0 +1,116 @@
+package org.expertpool.harness.cli;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.replay.Replay;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.plan.PoolConfig;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code replay}: planner conformance on a file of steps. */
+@Command(
+        name = "replay",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Runs steps through the planner and prints its decisions and a hash of its tables, a JSON line per step.",
+            "",
+            "Each line of STEPS is one JSON object:",
+            "  {\"layer\":0,\"ids\":[3,7],\"weights\":[0.5,0.5]}   a step; weights are 1.0 where they are left out",
+            "  {\"control\":{\"gate\":1,\"promoteLimit\":2}}       changes controls; {} changes none",
+            "  {\"clearError\":true}                         clears the sticky error",
+            "Controls: gate, promoteLimit, promoteInterval, promoteMinMisses, protectRecent. The gate starts closed.",
+            "Ids are 32-bit and may be any number from 1 to S = topK * decodeTokens; -1 is padding.",
+            "Blank lines, unknown or repeated fields and anything else malformed are refused, and nothing is written."
+        })
+final class ReplayCommand implements Callable<Integer> {
+    /** Which planner runs. */
+    enum Backend {
+        JAVA,
+        CUDA
+    }
+
+    @Parameters(paramLabel = "STEPS", description = "File of JSON lines.")
+    private Path steps;
+
+    @Option(names = "--layers", required = true, paramLabel = "L", description = "MoE layers.")
+    private int layers;
+
+    @Option(names = "--experts", required = true, paramLabel = "E", description = "Experts per layer.")
+    private int experts;
+
+    @Option(names = "--top-k", required = true, paramLabel = "K", description = "Experts per token.")
+    private int topK;
+
+    @Option(names = "--rows", required = true, paramLabel = "N", description = "Expert rows per layer, at least K.")
+    private int rows;
+
+    @Option(
+            names = "--decode-tokens",
+            paramLabel = "T",
+            defaultValue = "1",
+            description = "Tokens of the widest decode forward; the planner holds at most max(1, 64 / K). Default: 1.")
+    private int decodeTokens;
+
+    @Option(
+            names = "--backend",
+            paramLabel = "java|cuda",
+            defaultValue = "java",
+            description = "The planner to run. Default: java, the reference.")
+    private Backend backend;
+
+    @Option(names = "--out", paramLabel = "FILE", description = "Where to write; standard output if left out.")
+    private Path out;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        PoolConfig config = new PoolConfig(layers, experts, topK, rows, decodeTokens);
+        if (backend == Backend.CUDA) {
+            throw new BadInputException(
+                    "--backend is cuda, which needs the CUDA path that this build does not have yet; expected java");
+        }
+        if (out == null) {
+            replayToStandardOutput(config);
+        } else {
+            try (AtomicFile file = AtomicFile.create(out)) {
+                Writer writer = new BufferedWriter(new OutputStreamWriter(file.stream(), StandardCharsets.UTF_8));
+                Replay.run(steps, config, writer);
+                writer.flush();
+                file.commit();
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    /** Bad input on the last line must leave nothing written, so the lines wait in a file until the end. */
+    private void replayToStandardOutput(PoolConfig config) throws IOException {
+        Path waiting = Files.createTempFile("poolbench-replay", ".jsonl");
+        try {
+            try (Writer writer = Files.newBufferedWriter(waiting, StandardCharsets.UTF_8)) {
+                Replay.run(steps, config, writer);
+            }
+            Writer standardOutput = spec.commandLine().getOut();
+            try (Reader reader = Files.newBufferedReader(waiting, StandardCharsets.UTF_8)) {
+                reader.transferTo(standardOutput);
+            }
+            standardOutput.flush();
+        } finally {
+            Files.deleteIfExists(waiting);
+        }
+    }
+}
