@@ -19,14 +19,9 @@ public record Reference(int coldForwards, List<Double> coldRows, List<PublishedF
     private static final String SUGGESTED = "anchors 3.4";
 
     private static final int[] COVERAGE_ROWS = {26, 51, 102, 154, 205, 208, 256, 258, 307, 358, 410};
-    private static final double[] COVERAGE_LAYER_0 = {
-        .142, .236, .393, .526, .637, .643, .733, .737, .817, .891, .951
-    };
-    private static final double[] COVERAGE_LAYER_1 = {
-        .141, .240, .405, .543, .662, .668, .763, .766, .845, .908, .955
-    };
-    private static final double[] COVERAGE_LAYER_10 = {
-        .184, .296, .471, .607, .712, .718, .797, .800, .865, .921, .963
+    private static final double[] COVERAGE_LAYER_0 = {.142, .236, .393, .526, .637, .643, .733, .737, .817, .891, .951};
+    private static final double[] COVERAGE_LAYER_1 = {.141, .240, .405, .543, .662, .668, .763, .766, .845, .908, .955};
+    private static final double[] COVERAGE_LAYER_10 = {.184, .296, .471, .607, .712, .718, .797, .800, .865, .921, .963
     };
 
     public Reference {

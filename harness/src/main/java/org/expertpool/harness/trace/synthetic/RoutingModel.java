@@ -78,7 +78,8 @@ public record RoutingModel(
 
     private static void require(String name, String field, double value, boolean good) {
         if (!good) {
-            throw new BadInputException("routing model " + name + ": " + field + " is " + value + ", which is too small");
+            throw new BadInputException(
+                    "routing model " + name + ": " + field + " is " + value + ", which is too small");
         }
     }
 }

@@ -30,8 +30,8 @@ final class TextCourse {
 
     private void startSequence() {
         position = 0;
-        length = model.minSequenceTokens()
-                + random.nextBelow(model.maxSequenceTokens() - model.minSequenceTokens() + 1);
+        length =
+                model.minSequenceTokens() + random.nextBelow(model.maxSequenceTokens() - model.minSequenceTokens() + 1);
         phase = random.nextBelow(model.phases());
         entersPhase = true;
     }

@@ -55,9 +55,7 @@ class CalibrationTest {
         int below = (int) rows;
         double share = rows - below;
         double atBelow = NaiveLru.hitRatio(trace, below, 0, 256);
-        return share == 0
-                ? atBelow
-                : (1 - share) * atBelow + share * NaiveLru.hitRatio(trace, below + 1, 0, 256);
+        return share == 0 ? atBelow : (1 - share) * atBelow + share * NaiveLru.hitRatio(trace, below + 1, 0, 256);
     }
 
     private static int[] layer0Counts(RoutingTrace trace) {
