@@ -1,11 +1,11 @@
-package org.expertpool.harness.trace.synthetic;
+package org.expertpool.harness.trace.stats;
 
 import java.util.Arrays;
 import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
 
 /** Per-layer LRU as pool-semantics states it, empty at the start, written as plainly as possible. */
-final class NaiveLru {
+public final class NaiveLru {
     private final int[] owner;
     private final long[] lastUse;
     private long hits;
@@ -18,7 +18,7 @@ final class NaiveLru {
     }
 
     /** Hit ratio over the forwards {@code [from, to)} of a trace of single tokens; earlier forwards fill the rows. */
-    static double hitRatio(RoutingTrace trace, int rows, long from, long to) {
+    public static double hitRatio(RoutingTrace trace, int rows, long from, long to) {
         NaiveLru[] layers = new NaiveLru[trace.shape().layers()];
         Arrays.setAll(layers, layer -> new NaiveLru(rows));
         int[] ids = new int[trace.shape().topK()];
