@@ -99,19 +99,24 @@ inline void count(Coverage& coverage, TableSlab& before, const Step& step, const
   }
 }
 
-// Host-side changes between steps, the same for reference and subject.
-inline void disturb(StepStream& stream, TableSlab& slab, long index, bool edits) {
+// Host-side changes between steps; true where there was one, and the subject must load the slab again.
+inline bool disturb(StepStream& stream, TableSlab& slab, long index, bool edits) {
+  bool changed = index == 0;
+  const auto with = [&](int odds) {
+    const bool drawn = stream.oneIn(odds);
+    changed |= drawn;
+    return drawn;
+  };
   if (index == 0) slab.controls().gate = 1;
-  if (stream.oneIn(40)) stream.changeControls(slab.controls());
-  if (stream.oneIn(120)) {
-    slab.controls() = {1, 0, 1, 1, 0, {}};  // back to plain LRU, so that placements keep moving
-  }
-  if (stream.oneIn(30)) slab.state().error = 0;
-  if (edits && stream.oneIn(200)) stream.jump(slab);
-  if (edits && stream.oneIn(300)) stream.disown(slab);
+  if (with(25)) stream.changeControls(slab.controls());
+  if (with(40)) slab.controls() = StepStream::plain();  // so that placements keep moving
+  if (with(60)) slab.state().error = 0;
+  if (edits && with(200)) stream.jump(slab);
+  if (edits && with(300)) stream.disown(slab);
+  return changed;
 }
 
-// Planner has load(TableSlab&), step(const Step&) -> StepResult and store(TableSlab&).
+// Planner has load(TableSlab&), step(const Step&) -> StepResult and store(TableSlab&); its tables live on between steps.
 template <typename Planner>
 void compareEveryStep(const Geometry& geometry, Planner& planner, long steps, uint64_t seed, bool edits) {
   TableSlab expected(geometry);
@@ -119,10 +124,9 @@ void compareEveryStep(const Geometry& geometry, Planner& planner, long steps, ui
   StepStream stream(geometry, seed);
   Coverage coverage;
   for (long index = 0; index < steps; ++index) {
-    disturb(stream, expected, index, edits);
+    if (disturb(stream, expected, index, edits)) planner.load(expected);
     const Step step = stream.next();
     TableSlab before = expected;
-    planner.load(expected);
     const StepResult want = referenceStep(expected, step.layer, step.ids, step.weights);
     count(coverage, before, step, want);
     const StepResult got = planner.step(step);

@@ -43,18 +43,23 @@ class StepStream {
     return step;
   }
 
-  // Sets every control to a value at or near an edge; the gate is mostly open.
+  // Plain LRU, gate open.
+  static pool::PlanControls plain() { return {1, 0, 1, 1, 0, {}}; }
+
+  // Sets one control, or all, to a value at or near an edge; the others as for plain LRU.
   void changeControls(pool::PlanControls& c) {
     const int most = std::numeric_limits<int32_t>::max();
-    const int limits[] = {0, 0, 0, 1, 2, g_.lanes() - 1, g_.lanes(), most};
-    const int intervals[] = {1, 1, 1, 2, 3, 7, most};
-    const int minMisses[] = {1, 1, 1, 2, 3, most};
-    const int recent[] = {0, 0, 0, 1, 2, 5, 1000, most};
-    c.gate = oneIn(5) ? 0 : 1;
-    c.promoteLimit = limits[below(8)];
-    c.promoteInterval = intervals[below(7)];
-    c.promoteMinMisses = minMisses[below(6)];
-    c.protectRecent = recent[below(8)];
+    const int limits[] = {1, 2, g_.lanes() - 1, g_.lanes(), most};
+    const int intervals[] = {2, 3, 7, most};
+    const int minMisses[] = {2, 3, most};
+    const int recent[] = {1, 2, 5, 1000, most, most};
+    c = plain();
+    const int which = below(6);  // 5: all of them
+    if (which == 0 || (which == 5 && oneIn(5))) c.gate = 0;
+    if (which == 1 || which == 5) c.promoteLimit = limits[below(5)];
+    if (which == 2 || which == 5) c.promoteInterval = intervals[below(4)];
+    if (which == 3 || which == 5) c.promoteMinMisses = minMisses[below(3)];
+    if (which == 4 || which == 5) c.protectRecent = recent[below(6)];
   }
 
   // Moves counters to where arithmetic wraps or 32 bits end. Ages keep their order.

@@ -36,6 +36,7 @@ struct alignas(16) UsePair {
 template <int kThreads>
 struct PlanScratch {
   int32_t rowOfExpert[kMaxExperts];  // the layer's slice of hotRow as the step found it
+  int64_t clock;                     // after the step
   int64_t useBelow;                  // a victim's rowUse is below this
   int32_t victimsWanted;
   int32_t candidates;
@@ -74,6 +75,8 @@ __device__ inline int lanesBefore(uint64_t mask, int lane) {
   return __popcll(mask & ((uint64_t{1} << lane) - 1));
 }
 
+__device__ inline bool hasLane(uint64_t mask, int lane) { return mask >> lane & 1; }
+
 // Finite and not negative; -0 is not negative. On the bits, so that no compiler flag can change it.
 __device__ inline bool weightIsValid(float weight) {
   const uint32_t bits = __float_as_uint(weight);
@@ -97,7 +100,8 @@ struct VictimRule {
 template <int kThreads, typename Visit>
 __device__ inline void visitRows(const VictimRule& rule, Visit visit) {
   const int poolRows = rule.tables.poolRows;
-  const int pairs = (poolRows + 1) / 2;  // an odd count's last pair ends in the first staging row: readable, not visited
+  // An odd count's last pair ends in the first staging row: readable, and its Long.MAX is never below useBelow.
+  const int pairs = (poolRows + 1) / 2;
   const UsePair* use = reinterpret_cast<const UsePair*>(rule.tables.rowUse);
   for (int first = threadIdx.x; first < pairs; first += kThreads * kScanPairs) {
     UsePair loaded[kScanPairs];
@@ -112,7 +116,7 @@ __device__ inline void visitRows(const VictimRule& rule, Visit visit) {
       const RowAge even = {loaded[i].even, row};
       const RowAge odd = {loaded[i].odd, row + 1};
       if (rule.admits(even)) visit(even);
-      if (row + 1 < poolRows && rule.admits(odd)) visit(odd);
+      if (rule.admits(odd)) visit(odd);
     }
   }
 }
@@ -194,11 +198,8 @@ __device__ int selectOwnedVictims(const PlanTables& tables, PlanScratch<kThreads
 // Warp 0's view of a step: two lanes a thread.
 struct StepLanes {
   int32_t safeId[kLaneHalves];
-  bool missing[kLaneHalves];    // first lane of an expert that is not resident
-  bool candidate[kLaneHalves];  // missing, and may be promoted if a victim is found
-  uint64_t missingMask;
-  uint64_t candidateMask;
-  int64_t clock;
+  uint64_t missing;    // first lanes of experts that are not resident
+  uint64_t candidate;  // those of them that may be promoted if a victim is found
 };
 
 // First lane of its expert, among valid lanes.
@@ -241,28 +242,30 @@ __device__ StepLanes classifyLanes(const PlanParams& p, const int32_t (&id)[kLan
   }
   const int32_t forwardIndex = static_cast<int32_t>(static_cast<uint32_t>(state.forwards) - 1u);
   const bool mayPromote = gateOpen && forwardIndex % controls.promoteInterval == 0;
-  lanes.clock = state.clock;
 
+  bool missing[kLaneHalves];
+  bool candidate[kLaneHalves];
   for (int half = 0; half < kLaneHalves; ++half) {
     const int32_t row = first[half] ? scratch.rowOfExpert[lanes.safeId[half]] : kAbsent;
-    lanes.missing[half] = first[half] && row == kAbsent;
-    lanes.candidate[half] = false;
+    missing[half] = first[half] && row == kAbsent;
+    candidate[half] = false;
     if (!gateOpen) continue;
     if (row != kAbsent) tables.rowUse[row] = state.clock;
-    if (lanes.missing[half]) {
+    if (missing[half]) {
       int32_t* missCount = &tables.missCount[firstKey + lanes.safeId[half]];
       const int32_t misses = static_cast<int32_t>(static_cast<uint32_t>(*missCount) + 1u);
       *missCount = misses;
-      lanes.candidate[half] = mayPromote && misses >= controls.promoteMinMisses;
+      candidate[half] = mayPromote && misses >= controls.promoteMinMisses;
     }
   }
-  lanes.missingMask = laneBallot(lanes.missing);
-  lanes.candidateMask = laneBallot(lanes.candidate);
+  lanes.missing = laneBallot(missing);
+  lanes.candidate = laneBallot(candidate);
 
   const uint64_t invalidMask = laneBallot(invalid);
   if (thread == 0) {
-    const int candidates = __popcll(lanes.candidateMask);
+    const int candidates = __popcll(lanes.candidate);
     scratch.victimsWanted = controls.promoteLimit == 0 ? candidates : min(candidates, controls.promoteLimit);
+    scratch.clock = state.clock;
     scratch.useBelow = state.clock - static_cast<int64_t>(controls.protectRecent) * tables.layers;
     if (gateOpen) {
       tables.state->clock = state.clock;
@@ -287,9 +290,10 @@ __device__ void commitStep(const PlanParams& p, const StepLanes& lanes, int foun
   const int32_t firstKey = p.layer * tables.experts;
   bool staged[kLaneHalves];
   for (int half = 0; half < kLaneHalves; ++half) {
-    const int order = lanesBefore(lanes.candidateMask, thread + half * kWarp);
-    const bool promoted = lanes.candidate[half] && order < found;
-    staged[half] = lanes.missing[half] && !promoted;
+    const int lane = thread + half * kWarp;
+    const int order = lanesBefore(lanes.candidate, lane);
+    const bool promoted = hasLane(lanes.candidate, lane) && order < found;
+    staged[half] = hasLane(lanes.missing, lane) && !promoted;
     if (!promoted) continue;
     const int32_t expert = lanes.safeId[half];
     const int32_t key = firstKey + expert;
@@ -302,7 +306,7 @@ __device__ void commitStep(const PlanParams& p, const StepLanes& lanes, int foun
     tables.hotRow[key] = row;
     tables.coldRow[key] = kAbsent;
     tables.rowKey[row] = key;
-    tables.rowUse[row] = lanes.clock;
+    tables.rowUse[row] = scratch.clock;
     tables.missCount[key] = 0;
     p.output->copies[order] = {expert, row};
     if (evicted - evictedExpert == firstKey) p.stepMap[evictedExpert] = kAbsent;
