@@ -1,5 +1,6 @@
 package org.expertpool.harness.sim;
 
+import java.util.Locale;
 import org.expertpool.pool.BadInputException;
 
 /**
@@ -13,7 +14,12 @@ public record ScoreWindow(Unit unit, long from, long to) {
     /** What a window's bounds number. */
     public enum Unit {
         FORWARD,
-        SEQUENCE
+        SEQUENCE;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     public ScoreWindow {
@@ -33,6 +39,40 @@ public record ScoreWindow(Unit unit, long from, long to) {
 
     public static ScoreWindow sequences(long from, long to) {
         return new ScoreWindow(Unit.SEQUENCE, from, to);
+    }
+
+    /** The window of an option's text, {@code forward=k} or {@code sequence=k}: from there to the end of the trace. */
+    public static ScoreWindow parse(String text) {
+        int equals = text.indexOf('=');
+        for (Unit unit : Unit.values()) {
+            if (equals > 0 && text.substring(0, equals).equals(unit.toString())) {
+                return new ScoreWindow(unit, parseFrom(text, equals + 1), Long.MAX_VALUE);
+            }
+        }
+        throw malformed(text);
+    }
+
+    private static long parseFrom(String text, int start) {
+        try {
+            long from = Long.parseLong(text.substring(start));
+            if (from >= 0) {
+                return from;
+            }
+        } catch (NumberFormatException notWhole) {
+            // the same message as for a negative number
+        }
+        throw malformed(text);
+    }
+
+    private static BadInputException malformed(String text) {
+        return new BadInputException("score from \"" + text
+                + "\": expected forward=k or sequence=k with a whole number k of at least 0");
+    }
+
+    /** The option's text, with the end where there is one. */
+    @Override
+    public String toString() {
+        return unit + "=" + from + (to == Long.MAX_VALUE ? "" : ".." + to);
     }
 
     boolean counts(long forward, long sequence) {

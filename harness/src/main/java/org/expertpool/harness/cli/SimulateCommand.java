@@ -1,0 +1,207 @@
+package org.expertpool.harness.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.sim.ProfileFile;
+import org.expertpool.harness.sim.ScoreWindow;
+import org.expertpool.harness.sim.SimulationCsv;
+import org.expertpool.harness.sim.SimulationRequest;
+import org.expertpool.harness.sim.Simulator;
+import org.expertpool.harness.trace.RoutingTrace;
+import org.expertpool.harness.trace.TraceFormat;
+import org.expertpool.harness.trace.TraceOptions;
+import org.expertpool.harness.trace.Traces;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.plan.Control;
+import org.expertpool.pool.policy.Initial;
+import org.expertpool.pool.policy.PolicyName;
+import org.expertpool.pool.policy.Scope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code simulate}: replays a trace through placement policies and prints exact counts as CSV. */
+@Command(
+        name = "simulate",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Replay a routing trace through placement policies: one CSV row per (policy, rows).",
+            "The gate opens before the first event. Experts are counted distinct per step; forwards with more lanes"
+                    + " than the planner are in the partition_* columns alone and change no placement.",
+            "Policies: lru (evict.lru), static (static.profile), static-leaky (static.profile-leaky),"
+                    + " belady (bound.belady, with bypass), belady-forced (bound.belady-forced). Promotion controls"
+                    + " and --initial do not bear on static; controls do not bear on belady, which takes four bytes of"
+                    + " memory per selection of the trace."
+        })
+final class SimulateCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "TRACE", description = "Trace file of any known form.")
+    private Path trace;
+
+    @Option(
+            names = "--rows",
+            required = true,
+            split = ",",
+            paramLabel = "N",
+            description = "Expert rows per layer; n = min(N, experts - 1) of them are used.")
+    private List<Integer> rows;
+
+    @Option(
+            names = "--policy",
+            required = true,
+            paramLabel = "NAME,...",
+            description = "Policy names; commas inside parentheses belong to a name.")
+    private String policies;
+
+    @Option(
+            names = "--scope",
+            defaultValue = "global",
+            description = "global: a miss may take any row; layer: only its own layer's. Default ${DEFAULT-VALUE}.")
+    private Scope scope;
+
+    @Option(
+            names = "--initial",
+            defaultValue = "first-n",
+            description = "first-n: experts 0..n-1 of each layer are resident; empty: none. Default ${DEFAULT-VALUE}.")
+    private Initial initial;
+
+    @Option(
+            names = "--control",
+            paramLabel = "NAME=VALUE,...",
+            description = "Planner controls: gate, promoteLimit, promoteInterval, promoteMinMisses, protectRecent.")
+    private String controls;
+
+    @Option(
+            names = "--decode-tokens",
+            defaultValue = "1",
+            paramLabel = "T",
+            description = "Tokens of the widest forward that is planned. Default ${DEFAULT-VALUE}.")
+    private int decodeTokens;
+
+    @Option(
+            names = "--score-from",
+            defaultValue = "forward=0",
+            paramLabel = "UNIT=K",
+            description = "forward=K or sequence=K: earlier events change state but are not counted."
+                    + " Default ${DEFAULT-VALUE}.")
+    private String scoreFrom;
+
+    @Option(
+            names = "--reset",
+            paramLabel = "sequence",
+            description = "sequence: return to the start placement at every sequence. Default: carry over.")
+    private Boundary reset;
+
+    @Option(
+            names = "--profile",
+            paramLabel = "FILE",
+            description = "CSV layer,expert,count that static is frozen from; else the first half of the sequences,"
+                    + " rounded down, or of the forwards where there is one sequence.")
+    private Path profile;
+
+    @Option(names = "--layers", description = "Layers of an imported trace; else the largest number + 1.")
+    private Integer layers;
+
+    @Option(names = "--experts", description = "Experts per layer of an imported trace; else the largest id + 1.")
+    private Integer experts;
+
+    @Option(names = "--top-k", description = "Experts per token, for a flat stream that does not show it.")
+    private Integer topK;
+
+    @Option(names = "--format", paramLabel = "NAME", description = "Form of the trace; else recognised.")
+    private String format;
+
+    @Option(names = "--out", paramLabel = "FILE.csv", description = "Write there instead of to the standard output.")
+    private Path out;
+
+    /** Where placement can return to its start. */
+    enum Boundary {
+        SEQUENCE;
+
+        @Override
+        public String toString() {
+            return "sequence";
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        SimulationRequest request = SimulationRequest.of(PolicyName.splitList(policies), rows)
+                .withScope(scope)
+                .withInitial(initial)
+                .withControls(parseControls(controls))
+                .withDecodeTokens(decodeTokens)
+                .withScore(ScoreWindow.parse(scoreFrom))
+                .withResetAtSequence(reset != null);
+        String csv;
+        try (RoutingTrace opened = Traces.open(trace, traceOptions())) {
+            if (profile != null) {
+                request = request.withProfile(ProfileFile.read(profile, opened.shape()));
+            }
+            csv = SimulationCsv.write(request, Simulator.simulate(opened, request));
+        }
+        PrintWriter stdout = spec.commandLine().getOut();
+        if (out == null) {
+            stdout.print(csv);
+            stdout.flush();
+        } else {
+            AtomicFile.write(out, csv.getBytes(StandardCharsets.UTF_8));
+        }
+        return 0;
+    }
+
+    private TraceOptions traceOptions() {
+        PrintWriter stderr = spec.commandLine().getErr();
+        return new TraceOptions(
+                optional(layers),
+                optional(experts),
+                optional(topK),
+                Optional.ofNullable(format).map(TraceFormat::of),
+                stderr::println);
+    }
+
+    private static OptionalInt optional(Integer value) {
+        return value == null ? OptionalInt.empty() : OptionalInt.of(value);
+    }
+
+    /** Names and ranges are checked here, so that a value beyond 32 bits is refused in the control's own words. */
+    static Map<String, Integer> parseControls(String text) {
+        Map<String, Integer> parsed = new HashMap<>();
+        if (text == null) {
+            return parsed;
+        }
+        for (String setting : text.split(",", -1)) {
+            int equals = setting.indexOf('=');
+            if (equals < 0) {
+                throw new BadInputException("--control \"" + setting + "\": expected name=value");
+            }
+            String name = setting.substring(0, equals).strip();
+            Control control = Control.named(name);
+            if (parsed.put(name, control.require(parseValue(setting, equals + 1))) != null) {
+                throw new BadInputException("--control " + name + " is given twice");
+            }
+        }
+        return parsed;
+    }
+
+    private static long parseValue(String setting, int start) {
+        try {
+            return Long.parseLong(setting.substring(start).strip());
+        } catch (NumberFormatException notWhole) {
+            throw new BadInputException("--control \"" + setting + "\": expected a whole number", notWhole);
+        }
+    }
+}

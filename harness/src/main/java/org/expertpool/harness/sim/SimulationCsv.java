@@ -1,0 +1,89 @@
+package org.expertpool.harness.sim;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.apache.commons.csv.CSVFormat;
+import org.apache.commons.csv.CSVPrinter;
+
+/** Results of {@code simulate} as CSV: a row per (policy, rows) pair, with the settings it ran under. */
+public final class SimulationCsv {
+    private static final CSVFormat FORMAT =
+            CSVFormat.RFC4180.builder().setRecordSeparator('\n').get();
+
+    private SimulationCsv() {}
+
+    /** Header and rows, lines ended by {@code \n}. */
+    public static String write(SimulationRequest request, List<SimulationResult> results) {
+        StringBuilder text = new StringBuilder();
+        try (CSVPrinter csv = new CSVPrinter(text, FORMAT)) {
+            csv.printRecord(
+                    "policy",
+                    "scope",
+                    "initial",
+                    "rows_per_layer",
+                    "effective_rows",
+                    "capacity_rows",
+                    "forwards",
+                    "selections",
+                    "hits",
+                    "misses",
+                    "promoted",
+                    "staged",
+                    "hit_ratio",
+                    "partition_forwards",
+                    "partition_selections",
+                    "partition_hits",
+                    "partition_misses",
+                    "decode_tokens",
+                    "controls",
+                    "reset",
+                    "score_from");
+            for (SimulationResult result : results) {
+                csv.printRecord(
+                        result.policy(),
+                        result.scope(),
+                        result.initial(),
+                        result.rowsPerLayer(),
+                        result.effectiveRows(),
+                        result.capacityRows(),
+                        result.forwards(),
+                        result.selections(),
+                        result.hits(),
+                        result.misses(),
+                        result.promoted(),
+                        result.staged(),
+                        hitRatio(result),
+                        result.partitionForwards(),
+                        result.partitionSelections(),
+                        result.partitionHits(),
+                        result.partitionMisses(),
+                        request.decodeTokens(),
+                        controls(request.controls()),
+                        request.resetAtSequence() ? "sequence" : "",
+                        request.score());
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible); // a string takes everything
+        }
+        return text.toString();
+    }
+
+    private static String hitRatio(SimulationResult result) {
+        return result.hitRatio().isEmpty()
+                ? ""
+                : String.format(Locale.ROOT, "%.9f", result.hitRatio().getAsDouble());
+    }
+
+    /** Those that were set, by name; semicolons keep the cell free of quotes. */
+    private static String controls(Map<String, Integer> controls) {
+        return new TreeMap<>(controls)
+                .entrySet().stream()
+                        .map(control -> control.getKey() + "=" + control.getValue())
+                        .collect(Collectors.joining(";"));
+    }
+}
