@@ -146,21 +146,25 @@ final class SimulateCommand implements Callable<Integer> {
                 .withDecodeTokens(decodeTokens)
                 .withScore(ScoreWindow.parse(scoreFrom))
                 .withResetAtSequence(reset != null);
-        String csv;
-        try (RoutingTrace opened = Traces.open(trace, traceOptions())) {
-            if (profile != null) {
-                request = request.withProfile(ProfileFile.read(profile, opened.shape()));
-            }
-            csv = SimulationCsv.write(request, Simulator.simulate(opened, request));
-        }
-        PrintWriter stdout = spec.commandLine().getOut();
         if (out == null) {
-            stdout.print(csv);
+            PrintWriter stdout = spec.commandLine().getOut();
+            stdout.print(simulate(request));
             stdout.flush();
-        } else {
-            AtomicFile.write(out, csv.getBytes(StandardCharsets.UTF_8));
+            return 0;
+        }
+        try (AtomicFile file = AtomicFile.create(out)) { // refused before the work, not after it
+            file.stream().write(simulate(request).getBytes(StandardCharsets.UTF_8));
+            file.commit();
         }
         return 0;
+    }
+
+    private String simulate(SimulationRequest request) throws IOException {
+        try (RoutingTrace opened = Traces.open(trace, traceOptions())) {
+            SimulationRequest whole =
+                    profile == null ? request : request.withProfile(ProfileFile.read(profile, opened.shape()));
+            return SimulationCsv.write(whole, Simulator.simulate(opened, whole));
+        }
     }
 
     private TraceOptions traceOptions() {

@@ -65,8 +65,8 @@ public record ScoreWindow(Unit unit, long from, long to) {
     }
 
     private static BadInputException malformed(String text) {
-        return new BadInputException("score from \"" + text
-                + "\": expected forward=k or sequence=k with a whole number k of at least 0");
+        return new BadInputException(
+                "score from \"" + text + "\": expected forward=k or sequence=k with a whole number k of at least 0");
     }
 
     /** The option's text, with the end where there is one. */

@@ -50,6 +50,9 @@ public final class Simulator {
         PoolControls controls = PoolControls.DEFAULTS.withGate(true).with(request.controls());
         List<PoolConfig> pools = pools();
         List<PolicyKind> kinds = kinds();
+        if (request.profile().isPresent() && !knows(kinds, Knowledge.PROFILE)) {
+            throw new BadInputException("profile: a file is given but no policy reads it, expected static among them");
+        }
         Optional<long[]> profile = knows(kinds, Knowledge.PROFILE) ? Optional.of(profile()) : Optional.empty();
         Optional<long[]> scoredProfile =
                 knows(kinds, Knowledge.SCORED_PROFILE) ? Optional.of(count(request.score())) : Optional.empty();
