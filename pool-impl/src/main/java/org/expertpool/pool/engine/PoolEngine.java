@@ -1,0 +1,36 @@
+package org.expertpool.pool.engine;
+
+import java.util.Arrays;
+import org.expertpool.pool.lifecycle.ExpertPool;
+import org.expertpool.pool.plan.StepPlan;
+import org.expertpool.pool.route.Partition;
+
+/**
+ * The pool: calls of at most S lanes are planned and read bank rows alone (pool-semantics 5), wider ones read residents
+ * from the bank and the rest from the host source (pool-semantics 6). Not for concurrent use.
+ */
+public final class PoolEngine implements MoeEngine {
+    private final ExpertPool pool;
+
+    /** @param pool whose life cycle and controls stay the caller's */
+    public PoolEngine(ExpertPool pool) {
+        this.pool = pool;
+    }
+
+    @Override
+    public short[] forward(int layer, short[] activations, int[] ids, float[] weights) {
+        LayerPass pass = new LayerPass(pool.source(), layer, pool.config().topK(), activations, weights);
+        if (ids.length <= pool.config().width().lanes()) {
+            StepPlan plan = pool.step(layer, ids, weights, ids.length);
+            pass.compute(Arrays.copyOf(plan.safeIds(), ids.length), plan.stepMap(), pool.bank()::row);
+        } else {
+            Partition partition = pool.partition(layer, ids, weights, ids.length);
+            pass.compute(partition.bankIds(), partition.bankRowByExpert(), pool.bank()::row);
+            pass.compute(
+                    partition.hostIds(),
+                    partition.hostRowByExpert(),
+                    row -> pool.source().row(layer, row));
+        }
+        return pass.sum();
+    }
+}

@@ -1,0 +1,97 @@
+package org.expertpool.pool.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.SplittableRandom;
+import org.expertpool.pool.bank.ExpertPacker;
+import org.expertpool.pool.bank.ExpertRowLayout;
+import org.expertpool.pool.bank.HostSource;
+import org.expertpool.pool.bank.PlainExpert;
+import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.format.Nvfp4Tensor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The emulated bf16 arithmetic against float64, and float64 against plain weights. */
+class Float64BoundsTest {
+    /** The oracle on Marlin rows equals float64 on the checkpoint's own weights, gate, up and down scaled apart. */
+    @Test
+    void oracleEqualsThePlainWeights() {
+        SyntheticExperts experts = new SyntheticExperts(2, 2, 2, new ExpertRowLayout(128, 64));
+        SplittableRandom random = new SplittableRandom(2);
+        double[] x = EngineFixtures.toDoubles(EngineFixtures.activations(128, random));
+        PlainExpert plain = experts.plain(1, 1);
+        double[] gate = multiply(plain.gate(), x);
+        double[] up = multiply(plain.up(), x);
+        double[] inner = new double[64];
+        for (int i = 0; i < 64; i++) {
+            inner[i] = gate[i] / (1 + Math.exp(-gate[i])) * up[i];
+        }
+        double[] expected = multiply(plain.down(), inner);
+        double[] actual = new Float64Layer(experts.hostSource(), 1).forward(1, x, new int[] {1}, new float[] {0.5f});
+        for (int h = 0; h < 128; h++) {
+            assertThat(actual[h]).isCloseTo(0.5 * expected[h], within(1e-12));
+        }
+    }
+
+    private static double[] multiply(Nvfp4Tensor tensor, double[] vector) {
+        double[] product = new double[tensor.n()];
+        for (int n = 0; n < tensor.n(); n++) {
+            for (int k = 0; k < tensor.k(); k++) {
+                product[n] += (double) tensor.blockScaled(n, k) * tensor.globalScale() * vector[k];
+            }
+        }
+        return product;
+    }
+
+    /** Bounds of the design: the chain within 5e-3 over all outputs, any single lane within 1e-2. */
+    @ParameterizedTest
+    @CsvSource({"128, 64", "64, 128", "768, 64", "192, 704"})
+    void chainAndLanesStayWithinTheBounds(int hidden, int width) {
+        int experts = 6;
+        HostSource source = new SyntheticExperts(3, 1, experts, new ExpertRowLayout(hidden, width)).hostSource();
+        SplittableRandom random = new SplittableRandom(hidden);
+        int tokens = 12;
+        int topK = 4;
+        int[] ids = new int[tokens * topK];
+        float[] weights = new float[ids.length];
+        EngineFixtures.route(ids, weights, topK, experts, random);
+        short[] x = EngineFixtures.activations(tokens * hidden, random);
+        double[] chain = new Float64Layer(source, topK).forward(0, EngineFixtures.toDoubles(x), ids, weights);
+        short[] outputs = new ResidentEngine(source, topK).forward(0, x, ids, weights);
+        assertThat(EngineFixtures.relativeError(EngineFixtures.toDoubles(outputs), chain))
+                .isBetween(1e-4, 5e-3);
+
+        ResidentEngine single = new ResidentEngine(source, 1);
+        for (int expert = 0; expert < experts; expert++) {
+            short[] token = EngineFixtures.activations(hidden, random);
+            int[] id = {expert};
+            float[] one = {1f};
+            double[] reference = new Float64Layer(source, 1).forward(0, EngineFixtures.toDoubles(token), id, one);
+            double[] lane = EngineFixtures.toDoubles(single.forward(0, token, id, one));
+            assertThat(EngineFixtures.relativeError(lane, reference)).isLessThan(1e-2);
+        }
+    }
+
+    /** Bug 5 through the chain: doubling the up projection's global scale alone doubles every output. */
+    @Test
+    void bug5UpScaleDoublesTheOutput() {
+        SplittableRandom random = new SplittableRandom(5);
+        Nvfp4Tensor gate = EngineFixtures.exactTensor(64, 64, 0x1p-6f, random);
+        Nvfp4Tensor up = EngineFixtures.exactTensor(64, 64, 0x1p-6f, random);
+        Nvfp4Tensor down = EngineFixtures.exactTensor(64, 64, 0x1p-6f, random);
+        Nvfp4Tensor doubled = new Nvfp4Tensor(64, 64, up.codes(), up.scales(), 0x1p-5f);
+        PlainExpert[] experts = {new PlainExpert(gate, up, down), new PlainExpert(gate, doubled, down)};
+        HostSource source = EngineFixtures.pack(ExpertPacker.DEFAULT, 1, 2, key -> experts[key]);
+        ResidentEngine engine = new ResidentEngine(source, 1);
+        short[] x = EngineFixtures.activations(64, random);
+        double[] once = EngineFixtures.toDoubles(engine.forward(0, x, new int[] {0}, new float[] {1}));
+        double[] twice = EngineFixtures.toDoubles(engine.forward(0, x, new int[] {1}, new float[] {1}));
+        for (int h = 0; h < 64; h++) {
+            assertThat(twice[h]).isEqualTo(2 * once[h]);
+        }
+        assertThat(EngineFixtures.relativeError(once, twice)).isEqualTo(0.5);
+    }
+}
