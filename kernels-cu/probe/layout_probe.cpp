@@ -1,15 +1,22 @@
-// Prints every field of every shared struct as CSV: struct, field, offset and size in bytes. An empty field is the struct.
+// Prints every field of every shared struct as CSV: struct, field, offset and size in bytes. A row without a field is the
+// struct itself, or a shared number with its value in the last column.
 #include <cstdio>
 
 #include "pool/layout.h"
 
+#define NUMBER(name) std::printf(#name ",,0,%d\n", static_cast<int>(pool::name))
 #define STRUCT(type) std::printf(#type ",,0,%zu\n", sizeof(pool::type))
 #define FIELD(type, field) \
   std::printf(#type "," #field ",%zu,%zu\n", offsetof(pool::type, field), sizeof(pool::type::field))
 
 int main() {
   std::printf("struct,field,offset,bytes\n");
-  std::printf("version,,0,%d\n", pool::kLayoutVersion);
+  NUMBER(kLayoutVersion);
+  NUMBER(kMaxLanes);
+  NUMBER(kMaxExperts);
+  NUMBER(kMaxRowParts);
+  NUMBER(kPlanThreads);
+  NUMBER(kCopyThreads);
 
   STRUCT(PlanState);
   FIELD(PlanState, clock);

@@ -1,0 +1,16 @@
+package org.expertpool.pool.cuda;
+
+/**
+ * One device as the driver describes it.
+ *
+ * @param memoryBytes total device memory
+ * @param pciBusId domain:bus:device.function
+ */
+public record CudaDevice(
+        int index,
+        String name,
+        int computeMajor,
+        int computeMinor,
+        int multiprocessors,
+        long memoryBytes,
+        String pciBusId) {}

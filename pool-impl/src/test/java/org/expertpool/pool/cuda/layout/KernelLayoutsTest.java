@@ -1,0 +1,71 @@
+package org.expertpool.pool.cuda.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.expertpool.pool.cuda.NativeCompiler;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The Java layouts beside what a C++ compiler makes of the header. */
+class KernelLayoutsTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void equalsTheHeaderInEveryStructAndField() throws Exception {
+        List<String> expected = new ArrayList<>(List.of("struct,field,offset,bytes"));
+        expected.add("kLayoutVersion,,0," + KernelLayouts.VERSION);
+        expected.add("kMaxLanes,,0," + KernelLayouts.MAX_LANES);
+        expected.add("kMaxExperts,,0," + KernelLayouts.MAX_EXPERTS);
+        expected.add("kMaxRowParts,,0," + KernelLayouts.MAX_ROW_PARTS);
+        expected.add("kPlanThreads,,0," + KernelLayouts.PLAN_THREADS);
+        expected.add("kCopyThreads,,0," + KernelLayouts.COPY_THREADS);
+        for (StructLayout struct : KernelLayouts.all()) {
+            expected.add("%s,,0,%d".formatted(struct.name(), struct.bytes()));
+            for (StructLayout.Field field : struct.fields()) {
+                expected.add("%s,%s,%d,%d".formatted(struct.name(), field.name(), field.offset(), field.bytes()));
+            }
+        }
+        assertThat(probe()).containsExactlyElementsOf(expected);
+    }
+
+    @Test
+    void findsAnOffsetByName() {
+        assertThat(KernelLayouts.PLAN_PARAMS.offset("layer")).isEqualTo(104);
+        assertThatThrownBy(() -> KernelLayouts.PLAN_PARAMS.offset("rows"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("PlanParams has no field rows");
+    }
+
+    @Test
+    void refusesHolesAndWrongSizes() {
+        assertThatThrownBy(() -> StructLayout.struct("S").i32("a").bytes(8)).hasMessage("S has 8 bytes, its fields 4");
+        List<StructLayout.Field> hole = List.of(new StructLayout.Field("a", 4, 4));
+        assertThatThrownBy(() -> new StructLayout("S", 8, hole))
+                .hasMessage("S.a starts at 4, but 0 bytes come before it");
+    }
+
+    private List<String> probe() throws Exception {
+        Path kernels = Path.of("../kernels-cu").toAbsolutePath().normalize();
+        assumeTrue(Files.isDirectory(kernels), "kernels-cu's sources are not beside this module");
+        Path program = folder.resolve("layout_probe");
+        NativeCompiler.CXX.compile(
+                folder,
+                "-std=c++17",
+                "-I" + kernels.resolve("include"),
+                kernels.resolve("probe/layout_probe.cpp").toString(),
+                "-o",
+                program.toString());
+        Process process = new ProcessBuilder(program.toString()).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isZero();
+        return output.lines().toList();
+    }
+}
