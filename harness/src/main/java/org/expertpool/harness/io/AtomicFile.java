@@ -1,5 +1,6 @@
 package org.expertpool.harness.io;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
@@ -16,6 +17,8 @@ import org.expertpool.pool.BadInputException;
  * syncs it and renames it over the target, and {@link #close} without a commit removes it.
  */
 public final class AtomicFile implements AutoCloseable {
+    private static final int BUFFER_BYTES = 1 << 16;
+
     private final Path target;
     private final Path temporary;
     private final FileChannel channel;
@@ -46,7 +49,9 @@ public final class AtomicFile implements AutoCloseable {
     /** Writes a whole text or byte array at once. */
     public static void write(Path target, byte[] content) throws IOException {
         try (AtomicFile file = create(target)) {
-            file.stream().write(content);
+            try (OutputStream out = file.stream()) {
+                out.write(content);
+            }
             file.commit();
         }
     }
@@ -56,9 +61,14 @@ public final class AtomicFile implements AutoCloseable {
         return channel;
     }
 
-    /** An unbuffered stream onto {@link #channel}. */
+    /** A buffered stream onto {@link #channel}, to be closed before the commit; closing it keeps the channel open. */
     public OutputStream stream() {
-        return Channels.newOutputStream(channel);
+        return new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES) {
+            @Override
+            public void close() throws IOException {
+                flush();
+            }
+        };
     }
 
     /** Makes the file durable and puts it in the target's place. */

@@ -23,6 +23,12 @@ public final class MappedTrace implements RoutingTrace {
         return open(file, ByteWindows.MAPPED_SHIFT);
     }
 
+    /** As {@link #open(Path)} with another name in errors. */
+    static MappedTrace open(Path file, String name) throws IOException {
+        ByteWindows bytes = ByteWindows.map(file, ByteWindows.MAPPED_SHIFT);
+        return new MappedTrace(name, TraceHeader.decode(name, bytes), bytes);
+    }
+
     /** As {@link #open(Path)} with windows of {@code 2^windowShift} bytes. */
     static MappedTrace open(Path file, int windowShift) throws IOException {
         ByteWindows bytes = ByteWindows.map(file, windowShift);

@@ -3,6 +3,7 @@ package org.expertpool.harness.trace;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
+import org.expertpool.pool.BadInputException;
 
 /**
  * How to read a trace. Canonical files carry their shape, which must then agree with what is given here.
@@ -19,6 +20,11 @@ public record TraceOptions(
         OptionalInt topK,
         Optional<TraceFormat> format,
         Consumer<String> notices) {
+    public TraceOptions {
+        layers.ifPresent(value -> require("layers", value));
+        experts.ifPresent(value -> require("experts", value));
+        topK.ifPresent(value -> require("top_k", value));
+    }
 
     /** Everything from the file, notices dropped. */
     public static TraceOptions defaults() {
@@ -29,5 +35,12 @@ public record TraceOptions(
     /** The same with a receiver of notices. */
     public TraceOptions withNotices(Consumer<String> receiver) {
         return new TraceOptions(layers, experts, topK, format, receiver);
+    }
+
+    private static void require(String field, int value) {
+        if (value < 1 || value > TraceShape.MAX) {
+            throw new BadInputException("trace options: " + field + " is " + value
+                    + ", expected a whole number from 1 to " + TraceShape.MAX);
+        }
     }
 }

@@ -1,0 +1,21 @@
+package org.expertpool.harness.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code poolbench trace}: the trace tools. */
+@Command(
+        name = "trace",
+        description = "Look at, convert and generate routing traces.",
+        mixinStandardHelpOptions = true,
+        subcommands = {TraceInfoCommand.class, TraceConvertCommand.class})
+final class TraceCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+}
