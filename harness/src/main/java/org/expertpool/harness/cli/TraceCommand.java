@@ -9,7 +9,7 @@ import picocli.CommandLine.Spec;
         name = "trace",
         description = "Look at, convert and generate routing traces.",
         mixinStandardHelpOptions = true,
-        subcommands = {TraceInfoCommand.class, TraceConvertCommand.class})
+        subcommands = {TraceInfoCommand.class, TraceGenerateCommand.class, TraceConvertCommand.class})
 final class TraceCommand implements Runnable {
     @Spec
     private CommandSpec spec;
