@@ -56,7 +56,6 @@ public final class E4M3 {
         // In units of the last place at this exponent the scaling is exact, and rint rounds ties to even. A carry
         // runs over into the exponent by itself, and the subnormal row needs no case of its own.
         int units = (int) Math.rint((double) Math.scalb(magnitude, MANTISSA_BITS - exponent));
-        int bits = ((exponent - SMALLEST_NORMAL_EXPONENT) << MANTISSA_BITS) + units;
-        return Math.min(bits, MAX_BITS);
+        return ((exponent - SMALLEST_NORMAL_EXPONENT) << MANTISSA_BITS) + units;
     }
 }

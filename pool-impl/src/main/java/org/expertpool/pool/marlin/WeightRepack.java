@@ -27,15 +27,14 @@ public final class WeightRepack {
     public static int[] repack(byte[] codes, int n, int k) {
         requireShape(codes.length, n, k);
         int[] words = new int[n * k / 8];
-        for (int word = 0; word < words.length; word++) {
-            Place place = Place.of(word, n);
-            int upper = place.firstByte(k);
-            int right = upper + 8 * (k / 2);
-            words[word] = spread(codes[upper])
-                    | (spread(codes[upper + 4]) << 4)
-                    | (spread(codes[right]) << 8)
-                    | (spread(codes[right + 4]) << 12);
-        }
+        int right = 8 * (k / 2);
+        forEachWord(
+                n,
+                k,
+                (word, at) -> words[word] = spread(codes[at])
+                        | (spread(codes[at + 4]) << 4)
+                        | (spread(codes[at + right]) << 8)
+                        | (spread(codes[at + right + 4]) << 12));
         return words;
     }
 
@@ -43,16 +42,37 @@ public final class WeightRepack {
     public static byte[] unpack(int[] words, int n, int k) {
         requireShape(words.length * 4L, n, k);
         byte[] codes = new byte[n * k / 2];
-        for (int word = 0; word < words.length; word++) {
-            Place place = Place.of(word, n);
-            int upper = place.firstByte(k);
-            int right = upper + 8 * (k / 2);
-            codes[upper] = gather(words[word]);
-            codes[upper + 4] = gather(words[word] >>> 4);
-            codes[right] = gather(words[word] >>> 8);
-            codes[right + 4] = gather(words[word] >>> 12);
-        }
+        int right = 8 * (k / 2);
+        forEachWord(n, k, (word, at) -> {
+            codes[at] = gather(words[word]);
+            codes[at + 4] = gather(words[word] >>> 4);
+            codes[at + right] = gather(words[word] >>> 8);
+            codes[at + right + 4] = gather(words[word] >>> 12);
+        });
         return codes;
+    }
+
+    /**
+     * What is done with each word: its index, and the byte of its first code, which is the left half of its sub-tile and
+     * the upper half of its rows.
+     */
+    private interface WordAction {
+        void accept(int word, int firstByte);
+    }
+
+    private static void forEachWord(int n, int k, WordAction action) {
+        int word = 0;
+        for (int depth = 0; depth < k; depth += TILE_K) {
+            for (int tile = 0; tile < n; tile += TILE_N) {
+                for (int lane = 0; lane < LANES; lane++) {
+                    int column = tile + lane / 4;
+                    int firstByte = (column * k + depth) / 2 + lane % 4;
+                    for (int subTile = 0; subTile < SUB_TILES; subTile++) {
+                        action.accept(word++, firstByte + subTile * 8 * k);
+                    }
+                }
+            }
+        }
     }
 
     /** A byte's two nibbles (rows 2q, 2q + 1) as nibbles 0 and 4 of a word. */
@@ -74,22 +94,6 @@ public final class WeightRepack {
         if (bytes != (long) n * k / 2) {
             throw new BadInputException(
                     "Marlin repack: weights have " + bytes + " bytes, expected n * k / 2 = " + (long) n * k / 2);
-        }
-    }
-
-    /** Where a word's first code comes from: left half of its sub-tile, upper half of its rows. */
-    private record Place(int row, int column) {
-        static Place of(int word, int n) {
-            int perTileRow = 2 * n;
-            int inTileRow = word % perTileRow;
-            int tile = inTileRow / (LANES * SUB_TILES);
-            int lane = inTileRow / SUB_TILES % LANES;
-            int subTile = inTileRow % SUB_TILES;
-            return new Place(TILE_N * tile + 16 * subTile + lane / 4, TILE_K * (word / perTileRow) + 2 * (lane % 4));
-        }
-
-        int firstByte(int k) {
-            return (row * k + column) / 2;
         }
     }
 }

@@ -81,6 +81,7 @@ class HalfFormatsTest {
         assertThat(Bf16.round(Float.MAX_VALUE)).isEqualTo(Float.POSITIVE_INFINITY);
         assertThat(Fp16.round(65_519.99f)).isEqualTo(65_504f);
         assertThat(Fp16.round(65_520f)).isEqualTo(Float.POSITIVE_INFINITY);
+        assertThat(Fp16.round(100_000f)).isEqualTo(Float.POSITIVE_INFINITY);
         assertThat(Fp16.round(1e30f)).isEqualTo(Float.POSITIVE_INFINITY);
         assertThat(Fp16.round(Float.NEGATIVE_INFINITY)).isEqualTo(Float.NEGATIVE_INFINITY);
     }
