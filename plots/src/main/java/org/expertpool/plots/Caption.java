@@ -71,6 +71,9 @@ final class Caption {
         if (series.stream().anyMatch(one -> one.style().dash() == SeriesStyle.Dash.NONE)) {
             parts.add("Black marks are reported elsewhere, by the source named, and are no results of this run.");
         }
+        if (series.stream().anyMatch(one -> one.label().startsWith("reported, seed,"))) {
+            parts.add("Seed: the public proposal this project starts from.");
+        }
         return String.join(" ", parts);
     }
 

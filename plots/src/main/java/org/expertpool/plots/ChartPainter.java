@@ -219,10 +219,13 @@ final class ChartPainter {
     private static void leader(Graphics2D g, LabelPlacer placer, Point2D point, Rectangle2D box) {
         double x = Math.max(box.getMinX(), Math.min(point.getX(), box.getMaxX()));
         double y = Math.max(box.getMinY(), Math.min(point.getY(), box.getMaxY()));
-        if (point.distance(x, y) > 16) {
+        double distance = point.distance(x, y);
+        if (distance > 16) {
+            double clear = (REPORTED_RADIUS + 3) / distance;
             g.setColor(HouseStyle.HAIRLINE);
             g.setStroke(new BasicStroke(.7f));
-            Line2D line = new Line2D.Double(point, new Point2D.Double(x, y));
+            Line2D line = new Line2D.Double(
+                    point.getX() + clear * (x - point.getX()), point.getY() + clear * (y - point.getY()), x, y);
             g.draw(line);
             placer.avoidLine(line);
         }

@@ -30,7 +30,7 @@ final class Curves {
             "trace");
 
     /** Keys of a cell id that stand in columns of their own, or are averaged over. */
-    private static final Set<String> KNOWN_CELL_KEYS =
+    static final Set<String> KNOWN_CELL_KEYS =
             Set.of("rows", "rows_per_layer", "seed", "seeds", "repetition", "profile", "graph-mode");
 
     private Curves() {}

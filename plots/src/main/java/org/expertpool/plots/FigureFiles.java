@@ -16,7 +16,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.regex.Pattern;
+import javax.imageio.IIOImage;
 import javax.imageio.ImageIO;
+import javax.imageio.ImageTypeSpecifier;
+import javax.imageio.ImageWriter;
+import javax.imageio.metadata.IIOMetadata;
+import javax.imageio.metadata.IIOMetadataNode;
+import javax.imageio.stream.ImageOutputStream;
 
 /** A page as PNG and SVG bytes, and files that appear whole or not at all. */
 final class FigureFiles {
@@ -36,10 +42,28 @@ final class FigureFiles {
         page.paint(g);
         g.dispose();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        if (!ImageIO.write(image, "png", bytes)) {
-            throw new IOException("this Java has no PNG writer");
+        ImageWriter writer = ImageIO.getImageWritersByFormatName("png").next();
+        try (ImageOutputStream out = ImageIO.createImageOutputStream(bytes)) {
+            writer.setOutput(out);
+            writer.write(new IIOImage(image, null, resolution(writer, image)));
+        } finally {
+            writer.dispose();
         }
         return bytes.toByteArray();
+    }
+
+    /** The chunk that tells documents how large the image is meant to be. */
+    private static IIOMetadata resolution(ImageWriter writer, BufferedImage image) throws IOException {
+        IIOMetadata metadata = writer.getDefaultImageMetadata(ImageTypeSpecifier.createFromRenderedImage(image), null);
+        String pixelsPerMetre = Long.toString(Math.round(300 / .0254));
+        IIOMetadataNode size = new IIOMetadataNode("pHYs");
+        size.setAttribute("pixelsPerUnitXAxis", pixelsPerMetre);
+        size.setAttribute("pixelsPerUnitYAxis", pixelsPerMetre);
+        size.setAttribute("unitSpecifier", "meter");
+        IIOMetadataNode root = new IIOMetadataNode("javax_imageio_png_1.0");
+        root.appendChild(size);
+        metadata.mergeTree(root.getNodeName(), root);
+        return metadata;
     }
 
     /** The same page as SVG; coordinates to a hundredth of a unit keep the file small. */

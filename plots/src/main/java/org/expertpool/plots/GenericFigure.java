@@ -14,7 +14,6 @@ import java.util.function.Function;
 final class GenericFigure implements Figure {
     private static final List<String> METRICS = List.of(
             "decode_tok_per_s", "prefill_tok_per_s", "ttft_s", "step_p50_us", "hit_ratio", "h2d_bytes_per_forward");
-    private static final List<String> NUMERIC_AXES = List.of("rows_per_layer", "context", "memory_bytes");
     private static final List<String> NAMED_AXES = List.of(
             "policy", "graph_mode", "engine", "scope", "initial", "window", "backend", "device", "model", "trace");
 
@@ -36,23 +35,23 @@ final class GenericFigure implements Figure {
         Set<String> metrics = new LinkedHashSet<>(METRICS);
         metrics.retainAll(table.columns());
         table.columns().stream()
-                .filter(column -> column.matches(".*_(us|ms|s|ns|per_s|bytes|ratio|percent)"))
+                .filter(column -> column.matches(".*_(us|ms|s|ns|op|token|bytes|ratio|percent)"))
                 .forEach(metrics::add);
         return List.copyOf(metrics);
     }
 
     private static FigureData figure(ResultsTable table, List<ResultsRow> rows, String metric) {
         String axis = axis(rows);
-        boolean numeric = NUMERIC_AXES.contains(axis);
+        boolean numeric = isNumeric(rows, axis);
         Map<String, Integer> positions = new LinkedHashMap<>();
-        rows.forEach(row -> positions.putIfAbsent(row.text(axis), positions.size()));
-        Function<ResultsRow, OptionalDouble> x =
-                numeric ? row -> row.number(axis) : row -> OptionalDouble.of(positions.get(row.text(axis)));
+        rows.forEach(row -> positions.putIfAbsent(value(row, axis), positions.size()));
+        Function<ResultsRow, OptionalDouble> x = row ->
+                OptionalDouble.of(numeric ? Double.parseDouble(value(row, axis)) : positions.get(value(row, axis)));
         List<Curve> curves = Curves.of(rows, x, row -> row.number(metric), Fit.unfit(rows), Set.of(axis));
-        String colours =
-                curves.stream().map(curve -> curve.value("policy")).distinct().count() > 1 ? "policy" : "graph_mode";
+        boolean policies =
+                curves.stream().map(curve -> curve.value("policy")).distinct().count() > 1;
         List<Series> series = new ArrayList<>();
-        for (Series one : CurveSeries.of(curves, colours, curve -> false)) {
+        for (Series one : CurveSeries.of(curves, policies ? "policy" : "graph_mode", curve -> false)) {
             SeriesStyle.Dash dash = numeric ? one.style().dash() : SeriesStyle.Dash.NONE;
             SeriesStyle style =
                     new SeriesStyle(one.style().colour(), one.style().marker(), dash);
@@ -62,7 +61,7 @@ final class GenericFigure implements Figure {
                 .map(name -> name.isEmpty() ? "(none)" : name)
                 .toList();
         return new FigureData(
-                metric.replace('_', '-') + "-by-" + axis.replace('_', '-'),
+                (metric + "-by-" + axis).replaceAll("[^a-zA-Z0-9]+", "-"),
                 metric + " against " + axis,
                 Caption.subtitle(rows),
                 numeric ? Axis.linear(axis, Axis.Ticks.NUMBER) : Axis.ofCategories(axis, names),
@@ -73,14 +72,33 @@ final class GenericFigure implements Figure {
                 Caption.notes(table, rows, List.of(), true));
     }
 
+    /** The first axis with more than one value, one with numbers before one with names. */
     private static String axis(List<ResultsRow> rows) {
-        List<String> axes = new ArrayList<>(NUMERIC_AXES);
+        Set<String> axes = new LinkedHashSet<>(List.of("rows_per_layer"));
+        rows.forEach(row -> axes.addAll(Curves.cellKeys(row.text("cell")).keySet()));
+        axes.removeAll(Curves.KNOWN_CELL_KEYS.stream()
+                .filter(key -> !key.equals("rows_per_layer"))
+                .toList());
         axes.addAll(NAMED_AXES);
-        return axes.stream()
-                .filter(axis -> rows.stream().noneMatch(row -> row.text(axis).isEmpty() && NUMERIC_AXES.contains(axis)))
+        List<String> varying = axes.stream()
                 .filter(axis ->
-                        rows.stream().map(row -> row.text(axis)).distinct().count() > 1)
+                        rows.stream().map(row -> value(row, axis)).distinct().count() > 1)
+                .toList();
+        return varying.stream()
+                .filter(axis -> isNumeric(rows, axis))
                 .findFirst()
+                .or(() -> varying.stream().findFirst())
                 .orElse("policy");
+    }
+
+    private static boolean isNumeric(List<ResultsRow> rows, String axis) {
+        return rows.stream().allMatch(row -> value(row, axis).matches("-?\\d+(\\.\\d+)?"));
+    }
+
+    /** The value of a column, or of a key of the cell id where there is no such column. */
+    private static String value(ResultsRow row, String axis) {
+        return row.cells().containsKey(axis)
+                ? row.text(axis)
+                : Curves.cellKeys(row.text("cell")).getOrDefault(axis, "");
     }
 }

@@ -3,7 +3,6 @@ package org.expertpool.plots;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.function.Predicate;
 
 /**
  * The values of N a figure points out: those whose rows say {@code marked}, or, in a file without that column, those the
@@ -13,14 +12,13 @@ final class MarkedRows {
     private MarkedRows() {}
 
     static List<Double> of(ResultsTable table) {
-        Predicate<ResultsRow> marks = table.has("marked")
-                ? row -> row.saysYes("marked")
-                : row -> row.text("basis").equals("reported")
-                        && row.text("source").equals("seed")
-                        && !row.text("decode_tok_per_s").isEmpty();
-        return table.rows().stream()
-                .filter(row -> row.text("status").equals("ok"))
-                .filter(marks)
+        List<ResultsRow> marked = table.has("marked")
+                ? table.own().stream().filter(row -> row.saysYes("marked")).toList()
+                : table.reported().stream()
+                        .filter(row -> row.text("source").equals("seed"))
+                        .filter(row -> row.number("decode_tok_per_s").isPresent())
+                        .toList();
+        return marked.stream()
                 .map(row -> row.number("rows_per_layer"))
                 .filter(OptionalDouble::isPresent)
                 .map(OptionalDouble::getAsDouble)

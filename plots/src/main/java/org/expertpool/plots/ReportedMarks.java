@@ -5,7 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Figures reported elsewhere: a series of marks per source and engine, and a line for each that has no x. */
 record ReportedMarks(List<Series> series, List<FigureData.Hairline> lines) {
@@ -15,31 +17,48 @@ record ReportedMarks(List<Series> series, List<FigureData.Hairline> lines) {
             Function<ResultsRow, OptionalDouble> y,
             Function<ResultsRow, String> text,
             String unit) {
-        Map<String, List<Point>> groups = new LinkedHashMap<>();
+        Map<String, List<ResultsRow>> groups = new LinkedHashMap<>();
         List<FigureData.Hairline> lines = new ArrayList<>();
         for (ResultsRow row : reported) {
             OptionalDouble value = y.apply(row);
-            OptionalDouble at = x.apply(row);
-            if (value.isEmpty()) {
-                continue;
-            }
-            double v = value.getAsDouble();
-            if (at.isPresent()) {
-                groups.computeIfAbsent(origin(row), any -> new ArrayList<>())
-                        .add(new Point(at.getAsDouble(), v, v, v, 1, false, text.apply(row), true));
-            } else {
-                lines.add(new FigureData.Hairline(v, "reported, " + origin(row) + ": " + text.apply(row) + unit));
+            if (value.isPresent() && x.apply(row).isPresent()) {
+                groups.computeIfAbsent(origin(row), any -> new ArrayList<>()).add(row);
+            } else if (value.isPresent()) {
+                lines.add(new FigureData.Hairline(
+                        value.getAsDouble(), "reported, " + origin(row) + ": " + text.apply(row) + unit));
             }
         }
         List<Series> series = new ArrayList<>();
-        groups.forEach((origin, points) ->
-                series.add(new Series("reported, " + origin, HouseStyle.reported(series.size()), points)));
+        groups.forEach((origin, rows) -> {
+            List<Point> points = rows.stream()
+                    .map(row -> point(x.apply(row).orElseThrow(), y.apply(row).orElseThrow(), text.apply(row)))
+                    .toList();
+            series.add(new Series("reported, " + origin + condition(rows), HouseStyle.reported(series.size()), points));
+        });
         return new ReportedMarks(List.copyOf(series), List.copyOf(lines));
+    }
+
+    private static Point point(double x, double y, String text) {
+        return new Point(x, y, y, y, 1, false, text, true);
     }
 
     private static String origin(ResultsRow row) {
         String source = row.text("source").isEmpty() ? "elsewhere" : row.text("source");
         return row.text("engine").isEmpty() ? source : source + ", " + row.text("engine");
+    }
+
+    /** Policy, scope and window where the rows agree on them, in parentheses. */
+    private static String condition(List<ResultsRow> rows) {
+        List<String> words = new ArrayList<>();
+        for (String column : List.of("policy", "scope", "window")) {
+            Set<String> values = rows.stream().map(row -> row.text(column)).collect(Collectors.toSet());
+            String word =
+                    values.size() == 1 ? Words.value(column, values.iterator().next()) : "";
+            if (!word.isEmpty()) {
+                words.add(word);
+            }
+        }
+        return words.isEmpty() ? "" : " (" + String.join(", ", words) + ")";
     }
 
     /** A mark's value, and the length of the input where the file says it. */

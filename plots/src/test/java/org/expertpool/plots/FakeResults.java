@@ -112,6 +112,7 @@ final class FakeResults {
         row.put("backend", "");
         row.put("trace", "");
         row.put("source", "seed");
+        row.put("policy", engine.equals("pool") ? "evict.lru" : "");
         row.put("rows_per_layer", n);
         row.put("context", context);
         row.put("input_tokens", input);

@@ -3,6 +3,7 @@ package org.expertpool.plots;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -83,7 +84,7 @@ class FigureDataTest {
     @Test
     void reportedMarksAreASeriesOfTheirOwnAndKeepTheirSource() throws Exception {
         FigureData figure = figure(FakeResults.crowdedSpeeds(), "decode-speed-by-rows");
-        Series pool = series(figure, "reported, seed, pool");
+        Series pool = series(figure, "reported, seed, pool (LRU)");
         assertThat(pool.points())
                 .extracting(Point::label)
                 .containsExactly(
@@ -109,7 +110,7 @@ class FigureDataTest {
                 .isEqualTo(csv(
                         results, "context_capacity_tokens", "decode_tok_per_s", has("evict.lru", ",none,", ",warm,")))
                 .hasSize(17);
-        assertThat(series(figure, "reported, seed, pool").points())
+        assertThat(series(figure, "reported, seed, pool (LRU)").points())
                 .extracting(Point::x)
                 .containsExactly(4096.0, 262144.0, 262144.0, 262144.0, 262144.0);
         assertThat(figure.verticals()).containsExactly(new FigureData.Hairline(262144, "262,144 tokens"));
@@ -186,6 +187,18 @@ class FigureDataTest {
     }
 
     @Test
+    void marksTheRowsTheFileMarks() throws Exception {
+        String csv = FakeResults.hits()
+                .csv()
+                .replace("experts,note\n", "experts,marked\n")
+                .replace(",32,\n", ",32,true\n");
+        Path file = Files.writeString(dir.resolve("results.csv"), csv.replaceAll("(rows=(?!8\"|12\").*),true", "$1,"));
+        assertThat(Figures.of(ResultsTable.read(file)))
+                .allSatisfy(figure -> assertThat(figure.verticals())
+                        .containsExactly(new FigureData.Hairline(8, "N = 8"), new FigureData.Hairline(12, "N = 12")));
+    }
+
+    @Test
     void rowsThatAreNotOkAreLeftOutAndCounted() throws Exception {
         FakeResults results = FakeResults.speeds();
         for (String status : List.of("failed", "failed", "skipped", "refused")) {
@@ -244,6 +257,29 @@ class FigureDataTest {
                 .extracting(Series::label)
                 .containsExactly("engine resident", "engine pool", "engine uva");
         assertThat(figure.series().get(2).points()).extracting(Point::y).containsExactly(13.0, 23.0);
+    }
+
+    @Test
+    void theGenericFigureFindsItsAxisInCellIds() throws Exception {
+        FakeResults results = new FakeResults();
+        for (String policy : List.of("evict.lru", "evict.lfu(0.9,2)")) {
+            for (int limit : new int[] {4, 1, 2}) {
+                results.with(Map.of(
+                        "cell",
+                        "policy=" + policy + ",control.promoteLimit=" + limit,
+                        "policy",
+                        policy,
+                        "rows_per_layer",
+                        "64",
+                        "hit_ratio",
+                        "0." + (limit + policy.length())));
+            }
+        }
+        FigureData figure = Figures.of(results.table(dir)).get(0);
+        assertThat(figure.name()).isEqualTo("hit-ratio-by-control-promoteLimit");
+        assertThat(figure.series()).extracting(Series::label).containsExactly("LRU", "evict.lfu(0.9,2)");
+        assertThat(figure.series().get(0).points()).extracting(Point::x).containsExactly(1.0, 2.0, 4.0);
+        assertThat(figure.series().get(0).points()).extracting(Point::y).containsExactly(.10, .11, .13);
     }
 
     @Test

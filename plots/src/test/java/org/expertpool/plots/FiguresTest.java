@@ -7,6 +7,7 @@ import java.awt.Color;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -45,6 +46,9 @@ class FiguresTest {
         for (Path file : files) {
             if (file.toString().endsWith(".png")) {
                 assertThat(ImageIO.read(file.toFile()).getWidth()).isEqualTo(2400);
+                assertThat(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1))
+                        .as("300 pixels to the inch are 11,811 to the metre")
+                        .contains("pHYs\0\0.#\0\0.#\1");
             } else {
                 assertThat(svg(Files.readAllBytes(file)).getAttribute("viewBox"))
                         .startsWith("0 0 960 ");
