@@ -36,6 +36,10 @@ public final class AtomicFile implements AutoCloseable {
         if (directory == null || Files.isDirectory(absolute)) {
             throw new BadInputException("output " + target + ": is a directory, expected a file name");
         }
+        // The rename would put a plain file in the place of a device or a pipe, /dev/null included.
+        if (Files.exists(absolute) && !Files.isRegularFile(absolute)) {
+            throw new BadInputException("output " + target + ": is a device or pipe, expected a file name");
+        }
         if (!Files.isDirectory(directory)) {
             throw new BadInputException("output " + target + ": directory " + directory + " does not exist");
         }

@@ -276,6 +276,15 @@ class ReplayCommandTest {
     }
 
     @Test
+    void neverReplacesADevice() throws IOException {
+        Path device = Files.createSymbolicLink(folder.resolve("null"), Path.of("/dev/null"));
+        Result result = poolbench(commandLine(write("{\"layer\":0,\"ids\":[0]}"), "--out", device.toString()));
+        assertThat(result.exit).isEqualTo(2);
+        assertThat(result.err).contains("is a device or pipe, expected a file name");
+        assertThat(Files.isSymbolicLink(device)).isTrue();
+    }
+
+    @Test
     void missingOptionsAreWrongUsage() {
         assertThat(poolbench("replay", "steps.jsonl").exit).isEqualTo(2);
         assertThat(poolbench("replay", "--help").exit).isZero();
