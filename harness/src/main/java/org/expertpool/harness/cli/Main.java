@@ -13,7 +13,13 @@ import picocli.CommandLine.ScopeType;
         description = "Measure and model MoE expert pools: a GPU bank of expert rows, its planner and its policies.",
         mixinStandardHelpOptions = true,
         version = "poolbench 0.1.0",
-        subcommands = {CommandLine.HelpCommand.class, ReplayCommand.class, SimulateCommand.class, TraceCommand.class})
+        subcommands = {
+            CommandLine.HelpCommand.class,
+            DoctorCommand.class,
+            ReplayCommand.class,
+            SimulateCommand.class,
+            TraceCommand.class
+        })
 public final class Main implements Runnable {
     @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Print the stack trace of a failure.")
     private boolean debug;

@@ -1,0 +1,22 @@
+package org.expertpool.harness.doctor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.expertpool.pool.cuda.CudaProbe;
+import org.expertpool.pool.cuda.KernelBinary;
+
+/** Looks at this machine. */
+public final class Doctor {
+    private Doctor() {}
+
+    /** Everything that a run can need, in the order in which it is printed. */
+    public static List<Finding> examine() {
+        Commands commands =
+                new Commands(Optional.ofNullable(System.getenv("PATH")).orElse(""));
+        List<Finding> findings =
+                new ArrayList<>(new DeviceFindings(CudaProbe.probe(), KernelBinary.describe(), commands).all());
+        findings.addAll(new HostFindings(commands).all());
+        return List.copyOf(findings);
+    }
+}
