@@ -18,7 +18,7 @@ final class LayerPass {
     private final int hidden;
     private final short[] activations;
     private final float[] weights;
-    private final short[] laneOutputs; // bf16 [lanes, hidden]
+    private final short[] laneOutputs; // bf16 [lanes, hidden], zero at first
     private final boolean[] computed; // [lanes]
 
     /** @param source gives the row layout and the alphas; its rows are not read */
@@ -60,7 +60,7 @@ final class LayerPass {
         }
     }
 
-    /** Sums each token's computed lanes in ascending slot order; lanes that were not computed are skipped. */
+    /** Sums each token's lanes in ascending slot order; a lane that was not computed is zero. */
     short[] sum() {
         short[] outputs = new short[activations.length];
         for (int token = 0; token < computed.length / topK; token++) {
@@ -74,9 +74,7 @@ final class LayerPass {
     private float sum(int token, int h) {
         float sum = 0;
         for (int lane = token * topK; lane < (token + 1) * topK; lane++) {
-            if (computed[lane]) {
-                sum += Bf16.toFloat(laneOutputs[lane * hidden + h]);
-            }
+            sum += Bf16.toFloat(laneOutputs[lane * hidden + h]);
         }
         return sum;
     }

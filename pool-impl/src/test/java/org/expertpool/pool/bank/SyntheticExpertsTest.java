@@ -66,6 +66,17 @@ class SyntheticExpertsTest {
         }
     }
 
+    /** What fixes the scale factor, however small the matrix. */
+    @Test
+    void everyProjectionBeginsWithItsLargestScale() {
+        for (int expert = 0; expert < 5; expert++) {
+            PlainExpert plain = EXPERTS.plain(2, expert);
+            assertThat(plain.gate().scales()[0]).isEqualTo((byte) 0x4F);
+            assertThat(plain.up().scales()[0]).isEqualTo((byte) 0x4F);
+            assertThat(plain.down().scales()[0]).isEqualTo((byte) 0x4F);
+        }
+    }
+
     @Test
     void everyRowIsAnother() {
         HostSource source = EXPERTS.hostSource();
@@ -120,6 +131,9 @@ class SyntheticExpertsTest {
         assertThat(source.alphas().isReadOnly()).isTrue();
         assertThatThrownBy(() -> source.row(0, 5)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> source.row(0, -1)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> source.row(0, 1 << 23))
+                .as("an offset that 32 bits wrap to row 0")
+                .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> source.row(3, 0)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 

@@ -44,13 +44,19 @@ class Fp32MathTest {
         assertThat(Fp32Math.silu(Float.NaN)).isNaN();
     }
 
-    /** The examples of marlin-nvfp4 5.2: the activation after its first and after its second rounding. */
+    /**
+     * The activation after its first and after its second rounding: the examples of marlin-nvfp4 5.2, and three from
+     * float64 where rounding once would give another result.
+     */
     @ParameterizedTest
     @CsvSource({
         "1, 2, 0x3f3b, 0x3fbb",
         "-2, 3, 0xbe74, 0xbf37",
         "8, 0.5, 0x4100, 0x4080",
         "-100, 1, 0x8000, 0x8000",
+        "1.5, 3, 0x3f9d, 0x406c",
+        "0.5, 3, 0x3e9f, 0x3f6e",
+        "-1, 7, 0xbe8a, 0xbff2",
     })
     void swigluRoundsTwice(float gate, float up, String first, String second) {
         assertThat(Bf16.fromFloat(Fp32Math.silu(gate)) & 0xFFFF).isEqualTo(Integer.decode(first));
