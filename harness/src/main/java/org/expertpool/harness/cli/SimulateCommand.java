@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,10 +27,12 @@ import org.expertpool.pool.policy.Initial;
 import org.expertpool.pool.policy.PolicyName;
 import org.expertpool.pool.policy.Scope;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code simulate}: replays a trace through placement policies and prints exact counts as CSV. */
 @Command(
@@ -69,12 +72,14 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(
             names = "--scope",
             defaultValue = "global",
+            converter = ScopeName.class,
             description = "global: a miss may take any row; layer: only its own layer's. Default ${DEFAULT-VALUE}.")
     private Scope scope;
 
     @Option(
             names = "--initial",
             defaultValue = "first-n",
+            converter = InitialName.class,
             description = "first-n: experts 0..n-1 of each layer are resident; empty: none. Default ${DEFAULT-VALUE}.")
     private Initial initial;
 
@@ -129,12 +134,31 @@ final class SimulateCommand implements Callable<Integer> {
 
     /** Where placement can return to its start. */
     enum Boundary {
-        SEQUENCE;
+        SEQUENCE
+    }
 
+    /** Takes the names that result files use, and no others. */
+    static final class ScopeName implements ITypeConverter<Scope> {
         @Override
-        public String toString() {
-            return "sequence";
+        public Scope convert(String text) {
+            return named(Scope.values(), text);
         }
+    }
+
+    /** As {@link ScopeName}. */
+    static final class InitialName implements ITypeConverter<Initial> {
+        @Override
+        public Initial convert(String text) {
+            return named(Initial.values(), text);
+        }
+    }
+
+    private static <T> T named(T[] values, String text) {
+        return Arrays.stream(values)
+                .filter(value -> value.toString().equals(text))
+                .findFirst()
+                .orElseThrow(() -> new TypeConversionException(
+                        "expected one of " + Arrays.toString(values) + " but was '" + text + "'"));
     }
 
     @Override
