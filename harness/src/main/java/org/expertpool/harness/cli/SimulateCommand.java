@@ -1,6 +1,7 @@
 package org.expertpool.harness.cli;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -177,7 +178,10 @@ final class SimulateCommand implements Callable<Integer> {
             return 0;
         }
         try (AtomicFile file = AtomicFile.create(out)) { // refused before the work, not after it
-            file.stream().write(simulate(request).getBytes(StandardCharsets.UTF_8));
+            byte[] csv = simulate(request).getBytes(StandardCharsets.UTF_8);
+            try (OutputStream stream = file.stream()) {
+                stream.write(csv);
+            }
             file.commit();
         }
         return 0;

@@ -14,16 +14,16 @@ import org.expertpool.pool.policy.Scope;
 import org.junit.jupiter.api.Test;
 
 /**
- * Miss ratios on the real routing of gpt-oss-20b, against two independent implementations' figures: sequences in file
- * order, contents carried over, sequences 76 to 151 scored, per-layer scope, first-n start (an empty start gives the same
- * to a hundredth of a percent).
+ * Miss ratios on the real routing of gpt-oss-20b: sequences in file order, contents carried over, sequences 76 to 151
+ * scored, per-layer scope, first-n start (an empty start gives the same to a hundredth of a percent). LRU's figures are
+ * those of an independent implementation, Belady's those of {@code belady_oracle.py} in the test resources.
  */
 class GptOssTraceTest {
     private static final String FILE = "data/traces/gptoss20b-decode-routes.csv.gz";
     private static final List<Integer> ROWS = List.of(10, 13, 16, 20);
 
     @Test
-    void missRatiosAreThoseOfOtherImplementations() throws IOException {
+    void missRatiosAreThoseOfOtherPrograms() throws IOException {
         Path file = shared().resolve(FILE);
         assumeTrue(Files.isRegularFile(file), "skipped: no trace at " + file + " (-Dshared.dir=...)");
         try (RoutingTrace trace = Traces.open(file)) {
