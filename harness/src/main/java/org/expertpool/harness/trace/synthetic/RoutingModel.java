@@ -17,7 +17,7 @@ import org.expertpool.pool.BadInputException;
  * @param topicSpread how much a sequence's subject prefers certain experts: drawn anew per sequence
  * @param phases different kinds of passage that alternate within a sequence, at least 1
  * @param phaseSpread how much a kind of passage prefers certain experts
- * @param phaseTokens mean tokens until the kind of passage changes
+ * @param phaseTokens mean length of a passage in tokens, at least 1; lengths are uniform from 1 to twice that, less 1
  * @param driftSpread how much the subject wanders within a sequence
  * @param driftTokens tokens over which the wandering loses memory (correlation 1/e)
  * @param reuseSpread how strongly neighbouring tokens want the same experts
@@ -36,7 +36,7 @@ public record RoutingModel(
         double offTopicShare,
         int phases,
         Ramp phaseSpread,
-        double phaseTokens,
+        int phaseTokens,
         Ramp driftSpread,
         double driftTokens,
         Ramp reuseSpread,

@@ -41,7 +41,7 @@ public final class SyntheticTraces {
             0.2394,
             3,
             new Ramp(0.0663, 0.5917, 1.6081),
-            50.8672,
+            51,
             new Ramp(0.2177, 1.0590, 1.6081),
             44.4130,
             new Ramp(0.4427, 0.3701, 1.6081),

@@ -9,6 +9,7 @@ final class TextCourse {
     private int position = -1;
     private int length;
     private int phase;
+    private int phaseEnd;
     private boolean entersPhase;
 
     TextCourse(RoutingModel model, long seed) {
@@ -19,20 +20,20 @@ final class TextCourse {
     void advance() {
         position++;
         if (position == length) {
-            startSequence();
+            position = 0;
+            length = model.minSequenceTokens()
+                    + random.nextBelow(model.maxSequenceTokens() - model.minSequenceTokens() + 1);
+            enterPhase(random.nextBelow(model.phases()));
+        } else if (position == phaseEnd && model.phases() > 1) {
+            enterPhase((phase + 1 + random.nextBelow(model.phases() - 1)) % model.phases());
         } else {
-            entersPhase = model.phases() > 1 && random.nextUnit() * model.phaseTokens() < 1;
-            if (entersPhase) {
-                phase = (phase + 1 + random.nextBelow(model.phases() - 1)) % model.phases();
-            }
+            entersPhase = false;
         }
     }
 
-    private void startSequence() {
-        position = 0;
-        length =
-                model.minSequenceTokens() + random.nextBelow(model.maxSequenceTokens() - model.minSequenceTokens() + 1);
-        phase = random.nextBelow(model.phases());
+    private void enterPhase(int next) {
+        phase = next;
+        phaseEnd = position + 1 + random.nextBelow(2 * model.phaseTokens() - 1);
         entersPhase = true;
     }
 

@@ -1,4 +1,4 @@
-package org.expertpool.harness.trace.stats;
+package org.expertpool.harness.stats;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

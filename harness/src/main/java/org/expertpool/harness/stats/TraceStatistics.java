@@ -1,4 +1,4 @@
-package org.expertpool.harness.trace.stats;
+package org.expertpool.harness.stats;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,14 +29,19 @@ public final class TraceStatistics {
         this.reference = reference;
     }
 
-    /** Takes the statistics of at most {@code maxForwards} forwards from the start, in one pass. */
+    /**
+     * Takes the statistics of at most {@code maxForwards} forwards from the start, in one pass. The two bounds take further
+     * passes, and are absent where the trace is longer.
+     */
     public static TraceStatistics of(RoutingTrace trace, long maxForwards) {
         Reference reference = referenceFor(trace);
         List<Accumulator> accumulators = accumulators(trace, reference);
         TraceShape shape = trace.shape();
         ForwardCursor cursor = trace.cursor();
         int[] ids = new int[shape.topK()];
+        long sequences = 0;
         for (long forward = 0; forward < maxForwards && cursor.next(); forward++) {
+            sequences += cursor.startsSequence() ? 1 : 0;
             if (cursor.tokens() != 1) {
                 continue;
             }
@@ -49,21 +54,33 @@ public final class TraceStatistics {
         }
         TraceStatistics statistics = new TraceStatistics(reference);
         accumulators.forEach(accumulator -> accumulator.report(statistics::add));
+        int halfRows = halfRows(shape);
+        if (trace.forwards() <= maxForwards && halfRows >= shape.topK()) {
+            new Bounds(trace, halfRows).report(sequences, steadyFrom(trace), statistics::add);
+        }
         return statistics;
+    }
+
+    private static long steadyFrom(RoutingTrace trace) {
+        return Math.min(STEADY_FROM, trace.forwards() / 4);
+    }
+
+    /** Rows of the published comparison of bounds, 254 of 512, at any number of experts. */
+    private static int halfRows(TraceShape shape) {
+        return (int) (shape.experts() * 254L / 512);
     }
 
     private static List<Accumulator> accumulators(RoutingTrace trace, Reference reference) {
         TraceShape shape = trace.shape();
         int layers = shape.layers();
         int experts = shape.experts();
-        long steadyFrom = Math.min(STEADY_FROM, trace.forwards() / 4);
         double[] coldRows =
                 reference.coldRows().stream().mapToDouble(Double::doubleValue).toArray();
-        double[] steadyRows = {experts / 8.0, experts / 4.0, experts / 2.0 - 2, experts / 2.0};
+        double[] steadyRows = {experts / 8.0, experts / 4.0, halfRows(shape)};
         return List.of(
                 new ReuseDistances("cold", 0, reference.coldForwards(), coldRows, layers, experts),
                 new ColdLayer(reference.coldForwards(), experts),
-                new ReuseDistances("steady", steadyFrom, Long.MAX_VALUE, steadyRows, layers, experts),
+                new ReuseDistances("steady", steadyFrom(trace), Long.MAX_VALUE, steadyRows, layers, experts),
                 new LagOverlap(layers, experts),
                 new DistinctInWindow(5, layers, experts),
                 new DistinctInWindow(150, layers, experts),

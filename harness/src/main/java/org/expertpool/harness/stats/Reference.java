@@ -1,4 +1,4 @@
-package org.expertpool.harness.trace.stats;
+package org.expertpool.harness.stats;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -84,7 +84,9 @@ public record Reference(int coldForwards, List<Double> coldRows, List<PublishedF
     private static void addCoverage(List<PublishedFigure> figures, String layer, double[] shares) {
         for (int point = 0; point < shares.length; point++) {
             figures.add(PublishedFigure.of(
-                    "coverage_ratio_" + layer + "_top_" + COVERAGE_ROWS[point], shares[point], DAVETHA));
+                    "coverage_ratio_" + layer + "_top_" + COVERAGE_ROWS[point],
+                    shares[point],
+                    DAVETHA + " (11,279 tokens)"));
         }
     }
 

@@ -1,4 +1,4 @@
-package org.expertpool.harness.trace.stats;
+package org.expertpool.harness.stats;
 
 /**
  * What somebody else measured.
