@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.FileHash;
+import org.expertpool.harness.stats.TraceStatistics;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.TraceOutline;
 import picocli.CommandLine.Command;
@@ -27,6 +28,14 @@ final class TraceInfoCommand implements Callable<Integer> {
     @Option(names = "--json", description = "One JSON object instead of the table.")
     private boolean json;
 
+    @Option(
+            names = "--statistics-forwards",
+            paramLabel = "N",
+            defaultValue = "" + TraceStatistics.DEFAULT_FORWARDS,
+            description =
+                    "Take locality statistics of the first N forwards; 0 leaves them out. Default: ${DEFAULT-VALUE}.")
+    private long statisticsForwards;
+
     @Mixin
     private TraceInput input;
 
@@ -37,11 +46,15 @@ final class TraceInfoCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         try (RoutingTrace trace = input.open(file)) {
             Map<String, Object> facts = facts(trace);
+            TraceStatistics statistics = TraceStatistics.of(trace, statisticsForwards);
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
+                facts.put("statistics", statistics.all());
+                facts.put("published", statistics.published());
                 out.println(new ObjectMapper().writeValueAsString(facts));
             } else {
                 facts.forEach((name, value) -> out.printf(Locale.ROOT, "%-24s %s%n", name, value));
+                statistics.table().forEach(out::println);
             }
         }
         return 0;

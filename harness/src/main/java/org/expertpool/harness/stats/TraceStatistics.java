@@ -122,6 +122,9 @@ public final class TraceStatistics {
     /** Lines of a table: statistic, value, and per published figure that value, the deviation and the source. */
     public List<String> table() {
         List<String> lines = new ArrayList<>();
+        if (values.isEmpty()) {
+            return lines;
+        }
         lines.add(
                 String.format(Locale.ROOT, "%-44s %9s %15s %9s  %s", "statistic", "value", "published", "off by", ""));
         for (Statistic statistic : all()) {

@@ -27,7 +27,8 @@ public record Ramp(double first, double deep, double layers) {
 
     private static void require(String field, double value, boolean good) {
         if (!good) {
-            throw new BadInputException("ramp: " + field + " is " + value + ", expected a finite positive number");
+            throw new BadInputException(
+                    "ramp: " + field + " is " + value + ", expected a finite number, not negative (layers: above 0)");
         }
     }
 }

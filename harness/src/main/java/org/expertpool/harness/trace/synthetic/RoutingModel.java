@@ -13,8 +13,9 @@ import org.expertpool.pool.BadInputException;
  *
  * @param name preset name
  * @param shape layers, experts, top-k
- * @param popularitySpread how unequal experts are over all text: fixed per expert, on a logistic scale (few strong spikes)
- * @param topicSpread how much a sequence's subject prefers certain experts: drawn anew per sequence
+ * @param popularitySpread how unequal experts are over all text; fixed per expert, close to a gamma law in selections
+ * @param topicSpread how much a sequence's subject decides which experts it calls for at all; drawn anew per sequence
+ * @param offTopicShare share of experts that a subject does not call for, in (0, 1)
  * @param phases different kinds of passage that alternate within a sequence, at least 1
  * @param phaseSpread how much a kind of passage prefers certain experts
  * @param phaseTokens mean length of a passage in tokens, at least 1; lengths are uniform from 1 to twice that, less 1
@@ -46,6 +47,7 @@ public record RoutingModel(
         int maxSequenceTokens,
         boolean memory) {
     public RoutingModel {
+        require(name, "offTopicShare", offTopicShare, offTopicShare > 0 && offTopicShare < 1);
         require(name, "phases", phases, phases >= 1);
         require(name, "phaseTokens", phaseTokens, phaseTokens >= 1);
         require(name, "driftTokens", driftTokens, driftTokens > 0);
@@ -79,7 +81,7 @@ public record RoutingModel(
     private static void require(String name, String field, double value, boolean good) {
         if (!good) {
             throw new BadInputException(
-                    "routing model " + name + ": " + field + " is " + value + ", which is too small");
+                    "routing model " + name + ": " + field + " is " + value + ", which is out of range");
         }
     }
 }

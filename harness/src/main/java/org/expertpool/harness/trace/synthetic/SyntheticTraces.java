@@ -18,37 +18,37 @@ public final class SyntheticTraces {
     private static final RoutingModel QWEN38 = new RoutingModel(
             QWEN38_FLASH_NEXT_PROSE,
             new TraceShape(48, 512, 10, true),
-            new Ramp(0.35, 1.09, 13.6),
-            new Ramp(0.58, 1.0, 0.82),
-            0.3,
-            3,
-            new Ramp(0.15, 0.75, 0.82),
-            37,
-            new Ramp(0.36, 0.73, 0.82),
-            66,
-            new Ramp(0.72, 1.02, 0.82),
-            1.45,
-            1,
-            300,
-            700,
+            new Ramp(0.37, 1.12, 12), // popularity spread
+            new Ramp(0.54, 1.10, 0.84), // topic spread
+            0.27, // off-topic share
+            3, // phases
+            new Ramp(0.15, 0.76, 0.84), // phase spread
+            36, // phase tokens
+            new Ramp(0.34, 0.74, 0.84), // drift spread
+            62, // drift tokens
+            new Ramp(0.65, 1.0, 0.84), // reuse spread
+            1.2, // reuse tokens
+            1.2, // weight sharpness
+            300, // shortest sequence
+            420, // longest sequence
             true);
 
     private static final RoutingModel QWEN3_30B = new RoutingModel(
             QWEN3_30B_A3B,
             new TraceShape(48, 128, 8, true),
-            new Ramp(0.3657, 0.6988, 5.3190),
-            new Ramp(1.7243, 2.6978, 1.6081),
-            0.2394,
-            3,
-            new Ramp(0.0663, 0.5917, 1.6081),
-            51,
-            new Ramp(0.2177, 1.0590, 1.6081),
-            44.4130,
-            new Ramp(0.4427, 0.3701, 1.6081),
-            2.4561,
-            1,
-            300,
-            700,
+            new Ramp(0.30, 0.65, 5.2), // popularity spread
+            new Ramp(2.1, 2.67, 2.4), // topic spread
+            0.28, // off-topic share
+            2, // phases
+            new Ramp(0.05, 0.71, 2.4), // phase spread
+            29, // phase tokens
+            new Ramp(0.36, 1.0, 2.4), // drift spread
+            34, // drift tokens
+            new Ramp(0.4, 0.24, 2.4), // reuse spread
+            1.77, // reuse tokens
+            1.2, // weight sharpness
+            300, // shortest sequence
+            420, // longest sequence
             true);
 
     private static final List<RoutingModel> PRESETS =
