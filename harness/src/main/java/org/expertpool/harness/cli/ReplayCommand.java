@@ -25,15 +25,17 @@ import picocli.CommandLine.Spec;
         name = "replay",
         mixinStandardHelpOptions = true,
         description = {
-            "Runs steps through the planner and prints its decisions and a hash of its tables, a JSON line per step.",
+            "Runs steps through the planner; prints its decisions and a hash of its tables.",
             "",
-            "Each line of STEPS is one JSON object:",
-            "  {\"layer\":0,\"ids\":[3,7],\"weights\":[0.5,0.5]}   a step; weights are 1.0 where they are left out",
-            "  {\"control\":{\"gate\":1,\"promoteLimit\":2}}       changes controls; {} changes none",
-            "  {\"clearError\":true}                         clears the sticky error",
-            "Controls: gate, promoteLimit, promoteInterval, promoteMinMisses, protectRecent. The gate starts closed.",
-            "Ids are 32-bit and may be any number from 1 to S = topK * decodeTokens; -1 is padding.",
-            "Blank lines, unknown or repeated fields and anything else malformed are refused, and nothing is written."
+            "Each line of STEPS is one JSON object, and each step gives a line of output:",
+            "  {\"layer\":0,\"ids\":[3,7],\"weights\":[0.5,0.5]}   weights: 1.0 if left out",
+            "  {\"control\":{\"gate\":1,\"promoteLimit\":2}}       {} changes nothing",
+            "  {\"clearError\":true}",
+            "A step has 1 to S = K * decode tokens ids of 32 bits; -1 is padding. Controls:",
+            "gate (closed at first), promoteLimit, promoteInterval, promoteMinMisses,",
+            "protectRecent. Blank lines, unknown or repeated fields and anything else that is",
+            "malformed are refused with their line, and nothing is written.",
+            ""
         })
 final class ReplayCommand implements Callable<Integer> {
     /** Which planner runs. */
