@@ -68,10 +68,10 @@ final class Caption {
         if (bases.contains("measured")) {
             parts.add("Measured: ran on the named device.");
         }
-        if (series.stream().anyMatch(one -> one.style().dash() == SeriesStyle.Dash.NONE)) {
+        if (series.stream().anyMatch(Series::reported)) {
             parts.add("Black marks are reported elsewhere, by the source named, and are no results of this run.");
         }
-        if (series.stream().anyMatch(one -> one.label().startsWith("reported, seed,"))) {
+        if (series.stream().anyMatch(one -> one.label().startsWith(Series.REPORTED + "seed,"))) {
             parts.add("Seed: the public proposal this project starts from.");
         }
         return String.join(" ", parts);

@@ -32,6 +32,10 @@ final class DecodeSpeedByRows implements Figure {
                 " tok/s");
         series.addAll(marks.series());
         List<String> notes = new ArrayList<>();
+        String contexts = ReportedMarks.contextNote(table.reported());
+        if (!contexts.isEmpty()) {
+            notes.add(contexts);
+        }
         if (!speeds.notDrawn().isEmpty()) {
             notes.add("Not drawn here: " + String.join(", ", speeds.notDrawn()) + " (see the hit ratios).");
         }
@@ -41,7 +45,7 @@ final class DecodeSpeedByRows implements Figure {
                 "Decode speed against rows per layer",
                 Caption.subtitle(speeds.rows()),
                 Axis.linear("rows per layer, N", Axis.Ticks.NUMBER).withShareOf(Fit.experts(speeds.rows())),
-                Axis.linear("decode speed (tok/s)", Axis.Ticks.NUMBER),
+                Axis.linear(speeds.title(), Axis.Ticks.NUMBER),
                 series,
                 MarkedRows.hairlines(table),
                 marks.lines(),

@@ -69,7 +69,7 @@ final class GenericFigure implements Figure {
                 series,
                 List.of(),
                 List.of(),
-                Caption.notes(table, rows, List.of(), true));
+                Caption.notes(table, rows, series, true));
     }
 
     /** The first axis with more than one value, one with numbers before one with names. */

@@ -2,6 +2,7 @@ package org.expertpool.plots;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -25,7 +26,7 @@ record ReportedMarks(List<Series> series, List<FigureData.Hairline> lines) {
                 groups.computeIfAbsent(origin(row), any -> new ArrayList<>()).add(row);
             } else if (value.isPresent()) {
                 lines.add(new FigureData.Hairline(
-                        value.getAsDouble(), "reported, " + origin(row) + ": " + text.apply(row) + unit));
+                        value.getAsDouble(), Series.REPORTED + origin(row) + ": " + text.apply(row) + unit));
             }
         }
         List<Series> series = new ArrayList<>();
@@ -33,7 +34,8 @@ record ReportedMarks(List<Series> series, List<FigureData.Hairline> lines) {
             List<Point> points = rows.stream()
                     .map(row -> point(x.apply(row).orElseThrow(), y.apply(row).orElseThrow(), text.apply(row)))
                     .toList();
-            series.add(new Series("reported, " + origin + condition(rows), HouseStyle.reported(series.size()), points));
+            series.add(
+                    new Series(Series.REPORTED + origin + condition(rows), HouseStyle.reported(series.size()), points));
         });
         return new ReportedMarks(List.copyOf(series), List.copyOf(lines));
     }
@@ -66,5 +68,16 @@ record ReportedMarks(List<Series> series, List<FigureData.Hairline> lines) {
         String value = row.text("decode_tok_per_s");
         String input = row.text("input_tokens");
         return input.isEmpty() ? value : value + " (input " + Numbers.grouped(input) + ")";
+    }
+
+    /** At which contexts speeds were reported, by N: a mark over a curve may have been run with a far longer one. */
+    static String contextNote(List<ResultsRow> reported) {
+        Set<String> contexts = reported.stream()
+                .filter(row -> row.number("decode_tok_per_s").isPresent())
+                .filter(row -> !row.text("rows_per_layer").isEmpty()
+                        && !row.text("context").isEmpty())
+                .map(row -> "N = " + row.text("rows_per_layer") + " at " + Numbers.grouped(row.text("context")))
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        return contexts.isEmpty() ? "" : "Context of reported speeds (tokens): " + String.join("; ", contexts) + ".";
     }
 }

@@ -52,16 +52,11 @@ final class SpeedAgainstCapacity implements Figure {
                 Caption.subtitle(rows),
                 Axis.log2(
                         "context that fits beside N rows per layer (tokens, 1k = 1,024, log scale)", Axis.Ticks.TOKENS),
-                Axis.linear("decode speed (tok/s)" + contexts(rows), Axis.Ticks.NUMBER),
+                Axis.linear(speeds.title(), Axis.Ticks.NUMBER),
                 series,
                 longest(reported),
                 marks.lines(),
                 notes));
-    }
-
-    private static String contexts(List<ResultsRow> rows) {
-        List<String> contexts = Caption.distinct(rows, "context").stream().toList();
-        return contexts.size() == 1 ? " at context " + Numbers.grouped(contexts.get(0)) : "";
     }
 
     /** Where a mark stands; none for what was reported without an N, such as offloading without a pool. */

@@ -1,5 +1,6 @@
 package org.expertpool.plots;
 
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,5 +56,14 @@ record SpeedRows(List<ResultsRow> rows, boolean byGraphMode, List<String> notDra
 
     String colourDimension() {
         return byGraphMode ? "graph_mode" : "policy";
+    }
+
+    /** The title of a speed axis, with the context where it is one for all. */
+    String title() {
+        Collection<String> contexts = Caption.distinct(rows, "context");
+        String at = contexts.size() == 1
+                ? " at context " + Numbers.grouped(contexts.iterator().next())
+                : "";
+        return "decode speed (tok/s)" + at;
     }
 }

@@ -71,6 +71,9 @@ class FigureDataTest {
                 .isEqualTo(csv(results, "rows_per_layer", "decode_tok_per_s", lines))
                 .hasSize(29));
         assertThat(figure.series()).hasSize(expected.size() + 1);
+        assertThat(figure.y().title()).isEqualTo("decode speed (tok/s) at context 4,096");
+        assertThat(figure.notes())
+                .contains("Context of reported speeds (tokens): N = 258 at 4,096; N = 208 at 262,144.");
         assertThat(figure.notes()).anyMatch(note -> note.startsWith("Not drawn here: static profile"));
     }
 
@@ -247,6 +250,8 @@ class FigureDataTest {
         for (String engine : List.of("resident", "pool", "uva")) {
             results.with(Map.of("engine", engine, "graph_mode", "none", "decode_tok_per_s", "1" + engine.length()));
             results.with(Map.of("engine", engine, "graph_mode", "full", "decode_tok_per_s", "2" + engine.length()));
+            results.with(Map.of("engine", engine, "graph_mode", "full", "decode_tok_per_s", "99", "repetition", "2"));
+            results.with(Map.of("engine", engine, "graph_mode", "full", "decode_tok_per_s", "1", "repetition", "3"));
         }
         List<FigureData> figures = Figures.of(results.table(dir));
         assertThat(figures).hasSize(1);
@@ -257,6 +262,8 @@ class FigureDataTest {
                 .extracting(Series::label)
                 .containsExactly("engine resident", "engine pool", "engine uva");
         assertThat(figure.series().get(2).points()).extracting(Point::y).containsExactly(13.0, 23.0);
+        assertThat(figure.notes()).anyMatch(note -> note.startsWith("Points are medians of up to 3"));
+        assertThat(figure.notes()).noneMatch(note -> note.contains("reported"));
     }
 
     @Test
