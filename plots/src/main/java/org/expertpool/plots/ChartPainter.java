@@ -9,85 +9,22 @@ import java.awt.geom.Point2D;
 import java.awt.geom.Rectangle2D;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
-import java.util.stream.DoubleStream;
-import org.knowm.xchart.XYChart;
-import org.knowm.xchart.XYSeries;
-import org.knowm.xchart.style.AxesChartStyler;
-import org.knowm.xchart.style.XYStyler;
-import org.knowm.xchart.style.lines.SeriesLines;
-import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/**
- * Paints the plot of a figure: XChart draws axes, grid and lines; over it come hairlines, ranges, markers and labels,
- * which XChart can't place or leave hollow.
- */
+/** Paints the plot of a figure: axes and lines, and over them hairlines, ranges, markers and labels. */
 final class ChartPainter {
-    /** Room around the chart, so that the outermost tick labels are drawn at all. */
-    static final int PADDING = 14;
-
     private static final double MARKER_RADIUS = 3.6;
     private static final double REPORTED_RADIUS = 5;
     private static final Font LABEL = Text.font(Font.PLAIN, 9.5f);
     private static final Font BOLD_LABEL = Text.font(Font.BOLD, 10.5f);
 
-    private final FigureData figure;
-    private final XYChart chart;
-    private final Range xRange;
-    private final Range yRange;
+    private static final int VERTICAL_NAME_LEVELS = 2;
 
-    private record Range(double min, double max) {}
+    private final FigureData figure;
+    private final AxesChart axes;
 
     ChartPainter(FigureData figure, int width, int height) {
         this.figure = figure;
-        this.xRange = xRange(figure);
-        this.yRange = yRange(figure);
-        this.chart = chart(width, height);
-    }
-
-    private XYChart chart(int width, int height) {
-        XYChart made = new XYChart(width, height);
-        made.setXAxisTitle(figure.x().title());
-        made.setYAxisTitle(figure.y().title());
-        XYStyler style = made.getStyler();
-        style.setChartBackgroundColor(Color.WHITE).setPlotBackgroundColor(Color.WHITE);
-        style.setPlotBorderVisible(false).setLegendVisible(false).setChartTitleVisible(false);
-        style.setChartPadding(PADDING).setPlotContentSize(1);
-        style.setPlotMargin(0).setAxisTitleFont(Text.font(Font.PLAIN, 12.5f));
-        style.setAxisTickLabelsFont(Text.font(Font.PLAIN, 11)).setAxisTickLabelsColor(HouseStyle.INK);
-        style.setPlotGridLinesColor(HouseStyle.GRID).setPlotGridLinesStroke(new BasicStroke(.8f));
-        style.setAxisTickMarksColor(HouseStyle.QUIET).setAxisTickMarksStroke(new BasicStroke(.8f));
-        style.setXAxisTickMarkSpacingHint(figure.x()
-                .tickSpacing(
-                        width - 100, xRange.max() - xRange.min(), figure.x().shareOf() > 0 ? 92 : 60));
-        style.setYAxisTickMarkSpacingHint(figure.y().tickSpacing(height - 70, yRange.max() - yRange.min(), 44));
-        style.setYAxisLabelAlignment(AxesChartStyler.TextAlignment.Right);
-        style.setXAxisMin(xRange.min()).setXAxisMax(xRange.max());
-        style.setYAxisMin(yRange.min()).setYAxisMax(yRange.max());
-        style.setXAxisTickLabelsFormattingFunction(figure.x()::tickText);
-        style.setYAxisTickLabelsFormattingFunction(figure.y()::tickText);
-        for (int i = 0; i < figure.series().size(); i++) {
-            addLine(made, Integer.toString(i), figure.series().get(i));
-        }
-        return made;
-    }
-
-    private void addLine(XYChart made, String name, Series series) {
-        double[] xs = positions(series, figure.x(), Point::x);
-        double[] ys = positions(series, figure.y(), Point::y);
-        XYSeries line = made.addSeries(name, xs, ys);
-        line.setMarker(SeriesMarkers.NONE);
-        line.setLineColor(series.style().colour());
-        line.setLineStyle(
-                series.style().dash() == SeriesStyle.Dash.NONE
-                        ? SeriesLines.NONE
-                        : stroke(series.style().dash()));
-    }
-
-    private static double[] positions(Series series, Axis axis, ToDoubleFunction<Point> value) {
-        return series.points().stream()
-                .mapToDouble(point -> axis.position(value.applyAsDouble(point)))
-                .toArray();
+        this.axes = new AxesChart(figure, width, height);
     }
 
     static BasicStroke stroke(SeriesStyle.Dash dash) {
@@ -96,9 +33,7 @@ final class ChartPainter {
 
     /** Paints at the origin of the graphics; names of vertical hairlines go above it. */
     void paint(Graphics2D g) {
-        chart.paint(g, chart.getWidth(), chart.getHeight());
-        g.setClip(null);
-        Rectangle2D plot = plot();
+        Rectangle2D plot = axes.paint(g);
         LabelPlacer placer = new LabelPlacer(plot);
         figure.verticals().forEach(line -> verticalHairline(g, plot, placer, line.value()));
         figure.series().forEach(series -> avoid(placer, series));
@@ -109,26 +44,8 @@ final class ChartPainter {
         paintVerticalNames(g, plot);
     }
 
-    private Rectangle2D plot() {
-        double left = chart.getScreenXFromChart(xRange.min());
-        double top = chart.getScreenYFromChart(yRange.max());
-        return new Rectangle2D.Double(
-                left,
-                top,
-                chart.getScreenXFromChart(xRange.max()) - left,
-                chart.getScreenYFromChart(yRange.min()) - top);
-    }
-
-    private double screenX(double x) {
-        return chart.getScreenXFromChart(figure.x().position(x));
-    }
-
-    private double screenY(double y) {
-        return chart.getScreenYFromChart(figure.y().position(y));
-    }
-
     private Point2D screen(Point point) {
-        return new Point2D.Double(screenX(point.x()), screenY(point.y()));
+        return new Point2D.Double(axes.screenX(point.x()), axes.screenY(point.y()));
     }
 
     private void avoid(LabelPlacer placer, Series series) {
@@ -152,7 +69,7 @@ final class ChartPainter {
             if (point.low() < point.high()) {
                 g.setColor(series.style().colour());
                 g.setStroke(new BasicStroke(1.2f));
-                g.draw(new Line2D.Double(at.getX(), screenY(point.low()), at.getX(), screenY(point.high())));
+                g.draw(new Line2D.Double(at.getX(), axes.screenY(point.low()), at.getX(), axes.screenY(point.high())));
             }
             paintMarker(g, series.style(), at.getX(), at.getY(), point.hollow());
         }
@@ -176,13 +93,13 @@ final class ChartPainter {
     }
 
     private void verticalHairline(Graphics2D g, Rectangle2D plot, LabelPlacer placer, double value) {
-        double x = screenX(value);
+        double x = axes.screenX(value);
         hairline(g, x, plot.getMinY(), x, plot.getMaxY());
         placer.avoidLine(new Line2D.Double(x, plot.getMinY(), x, plot.getMaxY()));
     }
 
     private void horizontal(Graphics2D g, Rectangle2D plot, LabelPlacer placer, FigureData.Hairline line) {
-        double y = screenY(line.value());
+        double y = axes.screenY(line.value());
         hairline(g, plot.getMinX(), y, plot.getMaxX(), y);
         double width = Text.width(line.label(), LABEL);
         label(g, placer.placeAlong(y, width, 13), line.label(), LABEL, HouseStyle.INK);
@@ -241,7 +158,7 @@ final class ChartPainter {
         double[] takenTo = new double[VERTICAL_NAME_LEVELS];
         for (FigureData.Hairline line : figure.verticals()) {
             double width = Text.width(line.label(), BOLD_LABEL);
-            double left = Math.min(screenX(line.value()) - width / 2, plot.getMaxX() + 10 - width);
+            double left = Math.min(axes.screenX(line.value()) - width / 2, plot.getMaxX() + 10 - width);
             int level = 0;
             while (level < takenTo.length - 1 && left < takenTo[level]) {
                 level++;
@@ -249,54 +166,5 @@ final class ChartPainter {
             takenTo[level] = left + width + 6;
             Text.draw(g, line.label(), BOLD_LABEL, HouseStyle.INK, left, plot.getMinY() - 5 - 13.0 * level);
         }
-    }
-
-    private static final int VERTICAL_NAME_LEVELS = 2;
-
-    private static Range xRange(FigureData figure) {
-        Axis axis = figure.x();
-        if (!axis.categories().isEmpty()) {
-            return new Range(-.5, axis.categories().size() - .5);
-        }
-        double[] all = DoubleStream.concat(
-                        figure.series().stream()
-                                .flatMap(series -> series.points().stream())
-                                .mapToDouble(point -> axis.position(point.x())),
-                        figure.verticals().stream().mapToDouble(line -> axis.position(line.value())))
-                .sorted()
-                .toArray();
-        double min = all[0];
-        double max = all[all.length - 1];
-        double pad = max > min ? .03 * (max - min) : .5;
-        boolean fromZero = axis.scale() == Axis.Scale.LINEAR && min >= 0 && min < .2 * max;
-        return fromZero ? withEdgeTicks(0, max + pad) : new Range(min - pad, max + pad);
-    }
-
-    private static Range yRange(FigureData figure) {
-        Axis axis = figure.y();
-        double[] all = DoubleStream.concat(
-                        figure.series().stream()
-                                .flatMap(series -> series.points().stream())
-                                .flatMapToDouble(point -> DoubleStream.of(point.low(), point.high())),
-                        figure.horizontals().stream().mapToDouble(FigureData.Hairline::value))
-                .map(axis::position)
-                .sorted()
-                .toArray();
-        double min = all[0];
-        double max = all[all.length - 1];
-        if (axis.scale() == Axis.Scale.LOG2) {
-            return new Range(min - .2, max + .2);
-        }
-        if (axis.ticks() == Axis.Ticks.RATIO) {
-            return withEdgeTicks(Math.floor(10 * min) / 10, 1);
-        }
-        double top = max > 0 ? max * 1.1 : 1;
-        return withEdgeTicks(Math.min(0, min * 1.1), top);
-    }
-
-    /** A range a hair wider than wanted: XChart draws no tick that lies right on an end. */
-    private static Range withEdgeTicks(double min, double max) {
-        double hair = .002 * (max - min);
-        return new Range(min - hair, max + hair);
     }
 }

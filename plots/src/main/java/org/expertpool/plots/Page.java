@@ -39,7 +39,7 @@ final class Page {
     }
 
     private int legendTop() {
-        return plotTop() + PLOT_HEIGHT - ChartPainter.PADDING;
+        return plotTop() + PLOT_HEIGHT - AxesChart.PADDING;
     }
 
     int height() {
@@ -52,8 +52,8 @@ final class Page {
         g.setRenderingHint(RenderingHints.KEY_STROKE_CONTROL, RenderingHints.VALUE_STROKE_PURE);
         g.setColor(Color.WHITE);
         g.fill(new Rectangle2D.Double(0, 0, WIDTH, height()));
-        double left = MARGIN - ChartPainter.PADDING;
-        double top = (double) plotTop() - ChartPainter.PADDING;
+        double left = MARGIN - AxesChart.PADDING;
+        double top = (double) plotTop() - AxesChart.PADDING;
         g.translate(left, top);
         new ChartPainter(figure, WIDTH - 2 * (int) left, PLOT_HEIGHT).paint(g);
         g.translate(-left, -top);

@@ -127,6 +127,13 @@ class FiguresTest {
         results.with(Map.of("policy", "evict.lru", "rows_per_layer", "1", "decode_tok_per_s", "1e6"));
         results.write(dir);
         assertThat(Figures.drawAll(dir, dir.resolve("figures"))).hasSize(6);
+
+        results = new FakeResults();
+        for (int n : new int[] {5, 6}) {
+            results.with(Map.of("policy", "evict.lru", "rows_per_layer", Integer.toString(n), "hit_ratio", "1"));
+        }
+        results.write(dir);
+        assertThat(Figures.drawAll(dir, dir.resolve("all-hits"))).hasSize(2);
     }
 
     @Test
