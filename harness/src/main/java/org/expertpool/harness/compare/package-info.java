@@ -1,0 +1,2 @@
+/** Two runs set beside each other, cell by cell, with the noise taken into account. */
+package org.expertpool.harness.compare;
