@@ -15,8 +15,11 @@ import picocli.CommandLine.ScopeType;
         version = "poolbench 0.1.0",
         subcommands = {
             CommandLine.HelpCommand.class,
+            CompareCommand.class,
             DoctorCommand.class,
+            PlotCommand.class,
             ReplayCommand.class,
+            RunCommand.class,
             SimulateCommand.class,
             TraceCommand.class
         })

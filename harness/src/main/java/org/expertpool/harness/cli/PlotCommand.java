@@ -1,0 +1,44 @@
+package org.expertpool.harness.cli;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.expertpool.plots.Figures;
+import org.expertpool.pool.BadInputException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code poolbench plot}: figures from the CSV of finished runs alone. */
+@Command(
+        name = "plot",
+        description = "Redraw the figures of runs from their results.csv alone.",
+        mixinStandardHelpOptions = true)
+final class PlotCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "DIR", arity = "1..*", description = "Result directories.")
+    private List<Path> directories;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "Where the figures go (default: each DIR's own figures folder).")
+    private Path out;
+
+    @Override
+    public Integer call() throws Exception {
+        if (out != null && directories.size() > 1) {
+            throw new BadInputException("--out " + out + " with " + directories.size()
+                    + " directories: expected one, since their figures have the same names");
+        }
+        for (Path directory : directories) {
+            if (!Files.isDirectory(directory)) {
+                throw new BadInputException(directory + ": no such directory, expected the results of a run");
+            }
+            Figures.drawAll(directory, out == null ? directory.resolve("figures") : out)
+                    .forEach(System.out::println);
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,105 @@
+package org.expertpool.harness.run;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Locale;
+import java.util.Optional;
+import org.expertpool.harness.cost.GraphMode;
+import org.expertpool.harness.units.ByteSize;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.policy.Policies;
+
+/**
+ * What a definition can vary, in the order in which a matrix is walked: the first axis changes slowest. Axes from
+ * {@link #GRAPH_MODE} on don't change what a trace does to the pool, so cells that differ in them alone share one
+ * simulation. Promotion controls are axes too, under keys {@code control.<name>}; they come before ROWS.
+ */
+enum Axis {
+    SEED,
+    WINDOW,
+    POLICY,
+    SCOPE,
+    DECODE_TOKENS,
+    ROWS,
+    GRAPH_MODE,
+    CONTEXT,
+    MEMORY,
+    DEVICE;
+
+    static final String CONTROL_PREFIX = "control.";
+
+    /** Walking order over axis and control keys. */
+    static final Comparator<String> WALKING_ORDER =
+            Comparator.comparingInt(Axis::position).thenComparing(Comparator.naturalOrder());
+
+    /** The key in definitions and cell ids. */
+    String key() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    static Optional<Axis> of(String key) {
+        return Arrays.stream(values()).filter(axis -> axis.key().equals(key)).findFirst();
+    }
+
+    static boolean changesSimulation(String key) {
+        return position(key) < position(GRAPH_MODE.key());
+    }
+
+    // Even positions are the axes'; the controls share the odd one before ROWS.
+    private static int position(String key) {
+        if (key.startsWith(CONTROL_PREFIX)) {
+            return position(ROWS.key()) - 1;
+        }
+        Axis axis = of(key).orElseThrow(() -> new IllegalArgumentException("no axis " + key));
+        return 2 * Arrays.asList(values()).indexOf(axis);
+    }
+
+    /** One value in its canonical text; {@code field} names the place for the error. */
+    String canonical(String field, JsonNode value) {
+        return switch (this) {
+            case SEED -> whole(field, value, 0, Long.MAX_VALUE);
+            case DECODE_TOKENS, ROWS -> whole(field, value, 1, Integer.MAX_VALUE);
+            case CONTEXT -> whole(field, value, 1, Long.MAX_VALUE);
+            case WINDOW, DEVICE -> text(field, value);
+            case POLICY -> Policies.named(text(field, value)).fullName();
+            case SCOPE -> oneOf(field, text(field, value), "global", "layer");
+            case GRAPH_MODE -> GraphMode.of(field, text(field, value)).word();
+            case MEMORY -> size(field, text(field, value));
+        };
+    }
+
+    /** A control's value; its own range is checked by the planner's rules. */
+    static String controlValue(String field, JsonNode value) {
+        return whole(field, value, 0, Integer.MAX_VALUE);
+    }
+
+    private static String whole(String field, JsonNode value, long min, long max) {
+        if (!value.isIntegralNumber() || !value.canConvertToLong() || value.asLong() < min || value.asLong() > max) {
+            throw new BadInputException(
+                    field + " is " + value + ", expected a whole number from " + min + " to " + max);
+        }
+        return Long.toString(value.asLong());
+    }
+
+    private static String text(String field, JsonNode value) {
+        if (!value.isTextual() || value.asText().isBlank()) {
+            throw new BadInputException(field + " is " + value + ", expected a string that is not empty");
+        }
+        return value.asText().strip();
+    }
+
+    private static String oneOf(String field, String value, String... allowed) {
+        if (!Arrays.asList(allowed).contains(value)) {
+            throw new BadInputException(field + " is '" + value + "', expected one of " + String.join(", ", allowed));
+        }
+        return value;
+    }
+
+    private static String size(String field, String value) {
+        if (ByteSize.parse(field, value) < 1) {
+            throw new BadInputException(field + " is " + value + ", expected at least one byte");
+        }
+        return value;
+    }
+}

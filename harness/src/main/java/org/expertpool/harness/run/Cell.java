@@ -1,0 +1,86 @@
+package org.expertpool.harness.run;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.expertpool.harness.cost.GraphMode;
+import org.expertpool.harness.units.ByteSize;
+import org.expertpool.pool.policy.Scope;
+
+/**
+ * One point of an experiment.
+ *
+ * @param id the values of the axes that the definition varies, {@code key=value,...}; stable and unique in it
+ * @param settings every setting by axis key, those that don't vary included
+ */
+record Cell(String id, Map<String, String> settings) {
+    Cell {
+        settings = Map.copyOf(settings);
+    }
+
+    Optional<String> setting(Axis axis) {
+        return Optional.ofNullable(settings.get(axis.key()));
+    }
+
+    int rows() {
+        return Integer.parseInt(settings.get(Axis.ROWS.key()));
+    }
+
+    String policy() {
+        return settings.get(Axis.POLICY.key());
+    }
+
+    String window() {
+        return settings.get(Axis.WINDOW.key());
+    }
+
+    Scope scope() {
+        return setting(Axis.SCOPE).orElse("global").equals("layer") ? Scope.LAYER : Scope.GLOBAL;
+    }
+
+    int decodeTokens() {
+        return setting(Axis.DECODE_TOKENS).map(Integer::parseInt).orElse(1);
+    }
+
+    OptionalLong seed() {
+        return setting(Axis.SEED).stream().mapToLong(Long::parseLong).findFirst();
+    }
+
+    Optional<GraphMode> graphMode() {
+        return setting(Axis.GRAPH_MODE).map(word -> GraphMode.of("graph_mode", word));
+    }
+
+    OptionalLong contextTokens() {
+        return setting(Axis.CONTEXT).stream().mapToLong(Long::parseLong).findFirst();
+    }
+
+    OptionalLong memoryBytes() {
+        return setting(Axis.MEMORY).stream()
+                .mapToLong(size -> ByteSize.parse("memory", size))
+                .findFirst();
+    }
+
+    Optional<String> device() {
+        return setting(Axis.DEVICE);
+    }
+
+    /** Promotion controls that the definition sets, by name. */
+    SortedMap<String, Integer> controls() {
+        SortedMap<String, Integer> controls = new TreeMap<>();
+        settings.forEach((key, value) -> {
+            if (key.startsWith(Axis.CONTROL_PREFIX)) {
+                controls.put(key.substring(Axis.CONTROL_PREFIX.length()), Integer.valueOf(value));
+            }
+        });
+        return controls;
+    }
+
+    /** The settings that decide what the trace does to the pool: cells with the same ones share a simulation. */
+    SortedMap<String, String> simulationKey() {
+        SortedMap<String, String> key = new TreeMap<>(settings);
+        key.keySet().removeIf(name -> !Axis.changesSimulation(name));
+        return key;
+    }
+}

@@ -1,0 +1,37 @@
+package org.expertpool.harness.run;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.expertpool.harness.record.ResultRow;
+
+/** What produces the metrics of a cell: a model, or real kernels on a device. */
+interface CellBackend extends AutoCloseable {
+    /** Stands in the {@code backend} column. */
+    String name();
+
+    /** Stands in the {@code basis} column. */
+    String basis();
+
+    /** Rough time that these cells take together, seconds. */
+    double estimateSeconds(List<Cell> cells);
+
+    /** What went into the cells measured so far, such as traces with their hashes or seeds, by name. */
+    default Map<String, String> inputs() {
+        return Map.of();
+    }
+
+    /** Told of all cells that will be measured, before the first one: work that they share can begin. */
+    default void prepare(List<Cell> cells) {}
+
+    /**
+     * Runs one repetition of a cell and puts its metrics into {@code row}.
+     *
+     * @throws SkippedException where something that the cell needs is not on this machine
+     * @throws org.expertpool.pool.BadInputException where a guard refuses the cell's settings
+     */
+    void measure(Cell cell, int repetition, ResultRow.Builder row) throws IOException;
+
+    @Override
+    void close() throws IOException;
+}

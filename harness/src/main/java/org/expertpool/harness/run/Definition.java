@@ -1,0 +1,53 @@
+package org.expertpool.harness.run;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * An experiment as declared in a TOML file.
+ *
+ * @param name names the experiment and its result folder
+ * @param question what it is to answer
+ * @param expectation what was expected before the first run
+ * @param engine how expert bytes reach the GEMM
+ * @param model preset name or geometry file
+ * @param trace the routing that is replayed
+ * @param windows by name
+ * @param cells in the order in which they run
+ * @param repetitions rows per cell
+ * @param checks what must hold of the results
+ * @param reported ids of rows of the reported figures that belong beside the results
+ * @param markedRows values of N to point out in tables
+ * @param text the definition as it is kept beside the results: running it gives the same cells
+ */
+record Definition(
+        String name,
+        String question,
+        String expectation,
+        String engine,
+        String model,
+        TraceSpec trace,
+        Map<String, Window> windows,
+        List<Cell> cells,
+        int repetitions,
+        List<Check> checks,
+        List<String> reported,
+        List<Integer> markedRows,
+        String text) {
+    Definition {
+        windows = Map.copyOf(windows);
+        cells = List.copyOf(cells);
+        checks = List.copyOf(checks);
+        reported = List.copyOf(reported);
+        markedRows = List.copyOf(markedRows);
+    }
+
+    Window window(Cell cell) {
+        return windows.get(cell.window());
+    }
+
+    Optional<Cell> cell(String id) {
+        return cells.stream().filter(cell -> cell.id().equals(id)).findFirst();
+    }
+}

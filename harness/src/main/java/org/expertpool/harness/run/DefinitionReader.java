@@ -1,0 +1,298 @@
+package org.expertpool.harness.run;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.toml.TomlMapper;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.expertpool.harness.cost.DeviceProfile;
+import org.expertpool.harness.record.ResultsSchema;
+import org.expertpool.harness.sim.ScoreWindow;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.model.ModelPresets;
+import org.expertpool.pool.policy.Initial;
+
+/** Reads and checks a definition. Every unknown key or bad value is one error that names the file and the key. */
+final class DefinitionReader {
+    private static final List<String> KEYS = List.of(
+            "name",
+            "question",
+            "expectation",
+            "engine",
+            "model",
+            "reported",
+            "trace",
+            "window",
+            "axes",
+            "matrix",
+            "protocol",
+            "check",
+            "marks");
+    private static final List<String> CONTROLS =
+            List.of("promoteLimit", "promoteInterval", "promoteMinMisses", "protectRecent");
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]*");
+    private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+    private static final Pattern SEQUENCE = Pattern.compile("sequence=([0-9]{1,18})");
+
+    private final String file;
+    private final TomlTable root;
+    private final String text;
+
+    private DefinitionReader(String file, ObjectNode root, String text) {
+        this.file = file;
+        this.root = new TomlTable(file, "", root);
+        this.text = text;
+    }
+
+    /** The definition in {@code path}, with {@code --set} overrides applied first. */
+    static Definition read(Path path, List<String> overrides) throws IOException {
+        String file = path.toString();
+        String text;
+        try {
+            text = Files.readString(path);
+        } catch (NoSuchFileException missing) {
+            throw new BadInputException(file + ": no such file, expected a definition", missing);
+        } catch (CharacterCodingException malformed) {
+            throw new BadInputException(file + ": not UTF-8 text, expected a definition", malformed);
+        }
+        TomlMapper toml = new TomlMapper();
+        JsonNode tree;
+        try {
+            tree = toml.readTree(text);
+        } catch (JsonProcessingException notToml) {
+            JsonLocation at = notToml.getLocation();
+            throw new BadInputException(
+                    file + (at == null ? "" : " line " + at.getLineNr()) + ": not TOML: "
+                            + notToml.getOriginalMessage(),
+                    notToml);
+        }
+        ObjectNode root = (ObjectNode) tree;
+        if (!overrides.isEmpty()) {
+            Overrides.apply(root, overrides);
+            text = "# Resolved with --set " + String.join(" --set ", overrides) + "\n" + toml.writeValueAsString(root);
+        }
+        return new DefinitionReader(file, root, text).definition();
+    }
+
+    private Definition definition() {
+        root.allow(KEYS);
+        String name = root.text("name");
+        if (!NAME.matcher(name).matches()) {
+            throw root.bad("name", "lower-case letters, digits, dots and hyphens");
+        }
+        String model = root.text("model");
+        ModelPresets.load(model);
+        TraceSpec trace = trace(root.table("trace"));
+        Map<String, Window> windows = windows(root.table("window"));
+        List<Matrix> matrices = matrices(trace, windows);
+        TomlTable protocol = root.table("protocol");
+        protocol.allow(List.of("repetitions"));
+        int repetitions = protocol.has("repetitions") ? (int) protocol.integer("repetitions", 1, 1_000) : 1;
+        TomlTable marks = root.table("marks");
+        marks.allow(List.of("rows"));
+        return new Definition(
+                name,
+                root.text("question"),
+                root.text("expectation"),
+                engine(),
+                model,
+                trace,
+                windows,
+                Matrix.cells(file, matrices),
+                repetitions,
+                root.tables("check").stream().map(this::check).toList(),
+                root.texts("reported"),
+                rows(marks),
+                text);
+    }
+
+    private String engine() {
+        String engine = root.optionalText("engine").orElse("pool");
+        if (!engine.equals("pool")) {
+            throw root.bad("engine", "pool, the one engine there is so far");
+        }
+        return engine;
+    }
+
+    private static TraceSpec trace(TomlTable table) {
+        if (table.has("file")) {
+            table.allow(List.of("file", "sha256"));
+            if (!SHA256.matcher(table.text("sha256")).matches()) {
+                throw table.bad("sha256", "64 lower-case hex digits");
+            }
+            return new TraceSpec.File(table.text("file"), table.text("sha256"));
+        }
+        table.allow(List.of("preset", "forwards", "file", "sha256"));
+        return new TraceSpec.Preset(table.text("preset"), table.integer("forwards", 1, Integer.MAX_VALUE));
+    }
+
+    private static Map<String, Window> windows(TomlTable table) {
+        table.allow(List.of("warm", "cold"));
+        Map<String, Window> windows = new LinkedHashMap<>();
+        for (String name : table.keys()) {
+            windows.put(name, window(name, table.table(name)));
+        }
+        windows.putIfAbsent("cold", new Window("cold", Initial.EMPTY, ScoreWindow.all(), false));
+        return windows;
+    }
+
+    private static Window window(String name, TomlTable table) {
+        table.allow(List.of("initial", "score_from", "score_to", "reset"));
+        Initial initial = Stream.of(Initial.values())
+                .filter(value -> value.toString().equals(table.text("initial")))
+                .findFirst()
+                .orElseThrow(() -> table.bad("initial", "first-n or empty"));
+        ScoreWindow from = bound(table, "score_from", 0);
+        ScoreWindow to = bound(table, "score_to", Long.MAX_VALUE);
+        ScoreWindow.Unit unit = table.has("score_from") ? from.unit() : to.unit();
+        if (table.has("score_to") && to.unit() != unit) {
+            throw table.bad("score_to", "the same unit as score_from");
+        }
+        if (from.from() >= to.from()) {
+            throw table.bad("score_to", "more than score_from");
+        }
+        if (table.has("reset") && !table.text("reset").equals("sequence")) {
+            throw table.bad("reset", "sequence, or no such key");
+        }
+        return new Window(name, initial, new ScoreWindow(unit, from.from(), to.from()), table.has("reset"));
+    }
+
+    // A bound travels as the start of a window that never ends.
+    private static ScoreWindow bound(TomlTable table, String key, long missing) {
+        JsonNode value = table.get(key);
+        if (value.isTextual()) {
+            var sequence = SEQUENCE.matcher(value.asText());
+            if (!sequence.matches()) {
+                throw table.bad(key, "a forward number or 'sequence=k'");
+            }
+            return ScoreWindow.sequences(Long.parseLong(sequence.group(1)), Long.MAX_VALUE);
+        }
+        return ScoreWindow.forwards(table.has(key) ? table.integer(key, 0, Long.MAX_VALUE) : missing, Long.MAX_VALUE);
+    }
+
+    private List<Matrix> matrices(TraceSpec trace, Map<String, Window> windows) {
+        TomlTable axes = root.table("axes");
+        List<Matrix> matrices = new ArrayList<>();
+        for (TomlTable table : root.has("matrix") ? root.tables("matrix") : List.of(root.table("matrix"))) {
+            Map<String, List<String>> values = new LinkedHashMap<>();
+            Set<String> lists = new LinkedHashSet<>();
+            read("axes", axes, values, lists);
+            read("matrix", table, values, lists);
+            values.putIfAbsent(Axis.SCOPE.key(), List.of("global"));
+            values.putIfAbsent(Axis.WINDOW.key(), List.of("cold"));
+            if (trace instanceof TraceSpec.Preset) {
+                values.putIfAbsent(Axis.SEED.key(), List.of("1"));
+            }
+            check(values, trace, windows);
+            matrices.add(new Matrix(values, lists));
+        }
+        return matrices;
+    }
+
+    private void read(String place, TomlTable table, Map<String, List<String>> values, Set<String> lists) {
+        for (String key : table.keys()) {
+            if (key.equals("control")) {
+                TomlTable controls = table.table(key);
+                controls.allow(CONTROLS);
+                controls.keys()
+                        .forEach(name -> put(place, Axis.CONTROL_PREFIX + name, controls.get(name), values, lists));
+            } else if (Axis.of(key).isPresent()) {
+                put(place, key, table.get(key), values, lists);
+            } else {
+                throw new BadInputException(
+                        file + ": unknown key '" + place + "." + key + "', expected control or one of "
+                                + Stream.of(Axis.values()).map(Axis::key).toList());
+            }
+        }
+    }
+
+    private void put(String place, String key, JsonNode value, Map<String, List<String>> values, Set<String> lists) {
+        String field = file + ": " + place + "." + key;
+        List<String> canonical = new ArrayList<>();
+        for (JsonNode item : value.isArray() ? value : List.of(value)) {
+            String text = Axis.of(key)
+                    .map(axis -> axis.canonical(field, item))
+                    .orElseGet(() -> Axis.controlValue(field, item));
+            if (canonical.contains(text)) {
+                throw new BadInputException(field + " has " + text + " twice");
+            }
+            canonical.add(text);
+        }
+        if (canonical.isEmpty()) {
+            throw new BadInputException(field + " is an empty list, expected at least one value");
+        }
+        values.put(key, canonical);
+        lists.remove(key);
+        if (value.isArray()) {
+            lists.add(key);
+        }
+    }
+
+    private void check(Map<String, List<String>> values, TraceSpec trace, Map<String, Window> windows) {
+        for (Axis required : List.of(Axis.ROWS, Axis.POLICY)) {
+            if (!values.containsKey(required.key())) {
+                throw new BadInputException(file + ": axes." + required.key() + " is missing");
+            }
+        }
+        for (String window : values.get(Axis.WINDOW.key())) {
+            if (!windows.containsKey(window)) {
+                throw new BadInputException(file + ": axes.window names '" + window + "', expected one of "
+                        + String.join(", ", windows.keySet()) + " with a table [window." + window + "]");
+            }
+        }
+        if (trace instanceof TraceSpec.File && values.containsKey(Axis.SEED.key())) {
+            throw new BadInputException(file + ": axes.seed is set, expected none beside trace.file");
+        }
+        values.getOrDefault(Axis.DEVICE.key(), List.of()).forEach(DeviceProfile::load);
+        for (Axis timed : List.of(Axis.GRAPH_MODE, Axis.CONTEXT, Axis.MEMORY)) {
+            if (values.containsKey(timed.key()) && !values.containsKey(Axis.DEVICE.key())) {
+                throw new BadInputException(file + ": axes." + timed.key() + " is set, expected axes.device beside it");
+            }
+        }
+    }
+
+    private Check check(TomlTable table) {
+        table.allow(List.of("name", "where", "metric", "min", "max"));
+        String metric = table.text("metric");
+        if (ResultsSchema.column(metric).filter(column -> column.isMetric()).isEmpty()) {
+            throw table.bad("metric", "a metric of the results schema, such as hit_ratio");
+        }
+        if (!table.has("min") && !table.has("max")) {
+            throw table.bad("min", "min, max or both");
+        }
+        TomlTable where = table.table("where");
+        Map<String, String> selection = new LinkedHashMap<>();
+        for (String column : where.keys()) {
+            if (ResultsSchema.column(column).isEmpty() || !where.get(column).isValueNode()) {
+                throw where.bad(column, "a column of the results schema with one value");
+            }
+            selection.put(column, where.get(column).asText());
+        }
+        return new Check(
+                table.text("name"), selection, metric, table.optionalNumber("min"), table.optionalNumber("max"));
+    }
+
+    private static List<Integer> rows(TomlTable marks) {
+        List<Integer> rows = new ArrayList<>();
+        for (JsonNode value : marks.get("rows")) {
+            if (!value.canConvertToInt() || !value.isIntegralNumber() || value.asInt() < 1) {
+                throw marks.bad("rows", "a list of whole numbers of at least 1");
+            }
+            rows.add(value.asInt());
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,228 @@
+package org.expertpool.harness.run;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.expertpool.harness.record.CodeHash;
+import org.expertpool.harness.record.Environment;
+import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.record.ResultsFile;
+import org.expertpool.harness.record.ResultsSchema;
+import org.expertpool.pool.BadInputException;
+
+/**
+ * Runs the cells of an experiment one after the other and writes each row as it ends, whatever came of it. A run that
+ * was stopped goes on where it stopped; a row that stands in the file is never computed again.
+ */
+final class ExperimentRunner {
+    private record Work(Cell cell, int repetition) {
+        String key() {
+            return rowKey(cell.id(), Integer.toString(repetition));
+        }
+    }
+
+    /** Writes what a reader gets of a run into its folder: figures, README. */
+    @FunctionalInterface
+    interface ReportWriter {
+        void write(RunOutcome outcome) throws IOException;
+    }
+
+    private final Definition definition;
+    private final CellBackend backend;
+    private final ReportWriter report;
+    private final RepositoryFiles files;
+    private final PrintStream notices;
+    private final Clock clock;
+
+    ExperimentRunner(
+            Definition definition,
+            CellBackend backend,
+            ReportWriter report,
+            RepositoryFiles files,
+            PrintStream notices,
+            Clock clock) {
+        this.definition = definition;
+        this.backend = backend;
+        this.report = report;
+        this.files = files;
+        this.notices = notices;
+        this.clock = clock;
+    }
+
+    RunOutcome run(RunOptions options) throws IOException {
+        List<ResultRow> reported = options.shard().isFirst()
+                ? ReportedFigures.select(files.reportedFigures(), definition.name(), definition.reported())
+                : List.of();
+        try (RunDirectory directory = open(options)) {
+            List<Work> work = remaining(options.shard(), directory.results().rows());
+            if (work.isEmpty() && directory.isFinished()) {
+                notices.println(directory.path() + ": nothing left to do");
+                return outcome(directory);
+            }
+            Instant start = clock.instant();
+            directory.addSession(session(start));
+            appendReported(directory.results(), reported);
+            runCells(directory.results(), work);
+            RunOutcome outcome = outcome(directory);
+            report.write(outcome);
+            directory.finish(definition, environment(options, outcome, start));
+            return outcome;
+        }
+    }
+
+    private RunDirectory open(RunOptions options) throws IOException {
+        Path parent = files.results(definition.name());
+        if (options.resume()) {
+            if (options.out().isEmpty() && !options.shard().equals(Shard.WHOLE)) {
+                throw new BadInputException("--resume with --shard: expected --out DIR, the shard's own directory");
+            }
+            Optional<Path> path = options.out().isPresent() ? options.out() : RunDirectory.newestNumbered(parent);
+            if (path.isPresent()) {
+                return RunDirectory.resume(path.get(), definition);
+            }
+        }
+        LocalDate today = LocalDate.ofInstant(clock.instant(), ZoneOffset.UTC);
+        Path path = options.out().isPresent() ? options.out().get() : RunDirectory.createNumbered(parent, today);
+        return RunDirectory.start(path, definition);
+    }
+
+    private List<Work> remaining(Shard shard, List<ResultRow> rows) {
+        Set<String> done = rows.stream()
+                .map(row -> rowKey(row.text("cell"), row.text("repetition")))
+                .collect(Collectors.toCollection(HashSet::new));
+        List<Work> work = new ArrayList<>();
+        for (Cell cell : shard.of(definition.cells())) {
+            for (int repetition = 1; repetition <= definition.repetitions(); repetition++) {
+                Work next = new Work(cell, repetition);
+                if (!done.contains(next.key())) {
+                    work.add(next);
+                }
+            }
+        }
+        return work;
+    }
+
+    private static String rowKey(String cell, String repetition) {
+        return cell + "#" + repetition;
+    }
+
+    private static void appendReported(ResultsFile results, List<ResultRow> reported) throws IOException {
+        Set<String> present =
+                results.rows().stream().map(row -> row.text("cell")).collect(Collectors.toSet());
+        for (ResultRow row : reported) {
+            if (!present.contains(row.text("cell"))) {
+                results.append(row);
+            }
+        }
+    }
+
+    private void runCells(ResultsFile results, List<Work> work) throws IOException {
+        backend.prepare(work.stream().map(Work::cell).distinct().toList());
+        try (Progress progress = new Progress(notices, Progress.standardErrorIsTerminal(), work.size(), clock)) {
+            for (Work next : work) {
+                results.append(row(next));
+                progress.advance(next.cell().id());
+            }
+        }
+    }
+
+    private ResultRow row(Work work) {
+        ResultRow.Builder row = identity(work);
+        try {
+            backend.measure(work.cell(), work.repetition(), row);
+            return row.put("status", "ok").build();
+        } catch (SkippedException skipped) {
+            return withoutMetrics(work, "skipped", skipped);
+        } catch (BadInputException refused) {
+            return withoutMetrics(work, "refused", refused);
+        } catch (IOException | RuntimeException failed) {
+            return withoutMetrics(work, "failed", failed);
+        }
+    }
+
+    private ResultRow withoutMetrics(Work work, String status, Exception reason) {
+        String message = reason.getMessage() == null ? reason.getClass().getName() : reason.getMessage();
+        return identity(work).put("status", status).put("reason", message).build();
+    }
+
+    private ResultRow.Builder identity(Work work) {
+        Cell cell = work.cell();
+        ResultRow.Builder row = ResultRow.builder()
+                .put("schema", ResultsSchema.VERSION)
+                .put("experiment", definition.name())
+                .put("cell", cell.id())
+                .put("repetition", work.repetition())
+                .put("basis", backend.basis())
+                .put("engine", definition.engine())
+                .put("backend", backend.name())
+                .put("device", cell.device().orElse(""))
+                .put("model", definition.model())
+                .put("trace", definition.trace().label())
+                .put("rows_per_layer", cell.rows())
+                .put("policy", cell.policy())
+                .put("graph_mode", cell.setting(Axis.GRAPH_MODE).orElse(""))
+                .put("context", cell.setting(Axis.CONTEXT).orElse(""))
+                .put("seed", cell.setting(Axis.SEED).orElse(""))
+                .put("window", cell.window())
+                .put("scope", cell.scope().toString())
+                .put("initial", definition.window(cell).initial().toString())
+                .put("decode_tokens", cell.decodeTokens())
+                .put("marked", definition.markedRows().contains(cell.rows()) ? "true" : "")
+                .put("controls", controls(cell));
+        cell.memoryBytes().ifPresent(bytes -> row.put("memory_bytes", bytes));
+        return row;
+    }
+
+    private static String controls(Cell cell) {
+        return cell.controls().entrySet().stream()
+                .map(control -> control.getKey() + "=" + control.getValue())
+                .collect(Collectors.joining(";"));
+    }
+
+    private RunOutcome outcome(RunDirectory directory) {
+        List<ResultRow> rows = directory.results().rows();
+        return new RunOutcome(
+                directory.path(),
+                rows,
+                definition.checks().stream().map(check -> check.apply(rows)).toList());
+    }
+
+    private ObjectNode session(Instant start) {
+        ObjectNode session = JsonNodeFactory.instance.objectNode();
+        session.put("started_utc", start.toString());
+        session.put("host_sha256_12", Environment.hostHash());
+        session.put("git_revision", Environment.revision(files.root()).orElse(null));
+        return session;
+    }
+
+    private ObjectNode environment(RunOptions options, RunOutcome outcome, Instant start) throws IOException {
+        ObjectNode environment = JsonNodeFactory.instance.objectNode();
+        environment.put("experiment", definition.name());
+        environment.put("definition_sha256", CodeHash.ofText(definition.text()));
+        environment.put("shard", options.shard().toString());
+        environment.put("backend", backend.name());
+        environment.put("basis", backend.basis());
+        Instant end = clock.instant();
+        environment.put("started_utc", start.toString());
+        environment.put("ended_utc", end.toString());
+        environment.put("duration_s", Duration.between(start, end).toMillis() / 1e3);
+        environment.put("exit_status", outcome.isSuccess() ? 0 : 1);
+        ObjectNode traces = environment.putObject("traces");
+        backend.inputs().forEach(traces::put);
+        environment.setAll(Environment.collect(files.root()));
+        return environment;
+    }
+}

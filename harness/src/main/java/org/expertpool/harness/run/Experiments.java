@@ -1,0 +1,99 @@
+package org.expertpool.harness.run;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.expertpool.pool.BadInputException;
+
+/** Runs experiments for the command line. */
+public final class Experiments {
+    /** Backends that {@code --backend} accepts. */
+    public static final List<String> BACKENDS = List.of("auto", "model", "java", "cuda");
+
+    /**
+     * What to run and how.
+     *
+     * @param definition TOML file
+     * @param backend one of {@link #BACKENDS}
+     * @param out the run's folder; absent: the next free one
+     * @param shard {@code i/n}; absent: everything
+     * @param settings {@code key=value} overrides of the definition
+     */
+    public record Request(
+            Path definition,
+            String backend,
+            Optional<Path> out,
+            boolean resume,
+            Optional<String> shard,
+            List<String> settings,
+            boolean dryRun) {}
+
+    private final PrintStream out;
+    private final PrintStream notices;
+
+    public Experiments(PrintStream out, PrintStream notices) {
+        this.out = out;
+        this.notices = notices;
+    }
+
+    /** Runs, or on a dry run lists what would run; false if a cell or a check failed. */
+    public boolean run(Request request) throws IOException {
+        Definition definition = DefinitionReader.read(request.definition(), request.settings());
+        RepositoryFiles files =
+                RepositoryFiles.find(request.definition().toAbsolutePath().getParent());
+        Shard shard = request.shard().map(Shard::parse).orElse(Shard.WHOLE);
+        requireModel(request.backend());
+        TraceLibrary.verify(definition.trace(), files);
+        try (CellBackend backend = new ModelBackend(definition, new TraceLibrary(definition.trace(), files))) {
+            if (request.dryRun()) {
+                list(shard.of(definition.cells()), definition.repetitions(), backend);
+                return true;
+            }
+            ExperimentRunner runner = new ExperimentRunner(
+                    definition,
+                    backend,
+                    finished -> new RunReport(definition, finished).write(notices),
+                    files,
+                    notices,
+                    Clock.systemUTC());
+            RunOutcome outcome = runner.run(new RunOptions(request.out(), request.resume(), shard));
+            if (request.backend().equals("auto")) {
+                notices.println("backend model: counts are exact, times are modelled (this build has no CUDA backend)");
+            }
+            out.println(new RunReport(definition, outcome).summary());
+            out.println("Results: " + outcome.directory());
+            return outcome.isSuccess();
+        }
+    }
+
+    private static void requireModel(String backend) {
+        switch (backend) {
+            case "auto", "model" -> {}
+            case "cuda" ->
+                throw new BadInputException("--backend cuda: this build has no CUDA backend, expected auto or model");
+            case "java" ->
+                throw new BadInputException(
+                        "--backend java: the Java engine runs in the tests at small shapes only, expected auto or model");
+            default ->
+                throw new BadInputException(
+                        "--backend " + backend + ": expected one of " + String.join(", ", BACKENDS));
+        }
+    }
+
+    private void list(List<Cell> cells, int repetitions, CellBackend backend) {
+        cells.forEach(cell -> out.println(cell.id()));
+        long simulations = cells.stream().map(Cell::simulationKey).distinct().count();
+        out.println(String.format(
+                Locale.ROOT,
+                "%d cells x %d repetitions, %d simulations, backend %s, about %.0f s",
+                cells.size(),
+                repetitions,
+                simulations,
+                backend.name(),
+                backend.estimateSeconds(cells)));
+    }
+}

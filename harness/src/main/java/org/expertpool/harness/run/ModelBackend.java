@@ -1,0 +1,217 @@
+package org.expertpool.harness.run;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.expertpool.harness.cost.CapacityModel;
+import org.expertpool.harness.cost.CostModel;
+import org.expertpool.harness.cost.DeviceProfile;
+import org.expertpool.harness.cost.GraphMode;
+import org.expertpool.harness.cost.MemoryBudget;
+import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.sim.SimulationRequest;
+import org.expertpool.harness.sim.SimulationResult;
+import org.expertpool.harness.sim.Simulator;
+import org.expertpool.harness.trace.RoutingTrace;
+import org.expertpool.harness.trace.TraceShape;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.model.ModelGeometry;
+import org.expertpool.pool.model.ModelPresets;
+
+/**
+ * Cells without a device: counts from the exact planner replayed over the trace, times from the cost model, memory from
+ * the capacity model. Cells that differ in graph mode, context, memory or device alone share one simulation; all
+ * simulations of a run are computed ahead, as many at a time as there are cores.
+ */
+final class ModelBackend implements CellBackend {
+    private static final double SELECTIONS_PER_SECOND = 5e6;
+    private static final double SECONDS_PER_TRACE = 5;
+    private static final int PREFILL_CHUNK_TOKENS = CapacityModel.Options.SEED.chunkTokens();
+    private static final double MICROS_PER_SECOND = 1e6;
+    private static final double MICROS_PER_MILLISECOND = 1e3;
+    private static final double BYTES_PER_GB = 1e9;
+
+    private final Definition definition;
+    private final ModelGeometry model;
+    private final TraceLibrary traces;
+    private final Map<Map<String, String>, CompletableFuture<SimulationResult>> simulations = new ConcurrentHashMap<>();
+    private final ExecutorService workers =
+            Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors(), ModelBackend::worker);
+
+    ModelBackend(Definition definition, TraceLibrary traces) {
+        this.definition = definition;
+        this.model = ModelPresets.load(definition.model());
+        this.traces = traces;
+    }
+
+    private static Thread worker(Runnable work) {
+        Thread thread = new Thread(work, "simulation");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    @Override
+    public String name() {
+        return "model";
+    }
+
+    @Override
+    public String basis() {
+        return "modelled";
+    }
+
+    @Override
+    public double estimateSeconds(List<Cell> cells) {
+        long runs = cells.stream().map(Cell::simulationKey).distinct().count();
+        long seeds = cells.stream().map(Cell::seed).distinct().count();
+        long forwards;
+        try {
+            forwards = definition.trace() instanceof TraceSpec.Preset preset
+                    ? preset.forwards()
+                    : traces.open(cells.get(0).seed()).forwards();
+        } catch (SkippedException | IOException absent) {
+            return 0;
+        }
+        double selections = (double) runs * forwards * model.layers() * model.topK();
+        int cores = Runtime.getRuntime().availableProcessors();
+        return seeds * SECONDS_PER_TRACE + selections / SELECTIONS_PER_SECOND / cores;
+    }
+
+    @Override
+    public Map<String, String> inputs() {
+        return traces.sources();
+    }
+
+    @Override
+    public void prepare(List<Cell> cells) {
+        // What a simulation throws surfaces when its cell is measured.
+        cells.stream().map(this::simulation).forEach(future -> {});
+    }
+
+    private CompletableFuture<SimulationResult> simulation(Cell cell) {
+        return simulations.computeIfAbsent(
+                cell.simulationKey(), key -> CompletableFuture.supplyAsync(() -> simulate(cell), workers));
+    }
+
+    private SimulationResult simulate(Cell cell) {
+        RoutingTrace trace;
+        try {
+            trace = traces.open(cell.seed());
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+        requireSameShape(trace.shape());
+        Window window = definition.window(cell);
+        SimulationRequest request = SimulationRequest.of(List.of(cell.policy()), List.of(cell.rows()))
+                .withScope(cell.scope())
+                .withInitial(window.initial())
+                .withControls(cell.controls())
+                .withDecodeTokens(cell.decodeTokens())
+                .withScore(window.score())
+                .withResetAtSequence(window.resetAtSequence());
+        return Simulator.simulate(trace, request).get(0);
+    }
+
+    private void requireSameShape(TraceShape trace) {
+        if (trace.layers() != model.layers() || trace.experts() != model.experts() || trace.topK() != model.topK()) {
+            throw new BadInputException("trace has layers x experts, top-k " + trace.layers() + " x "
+                    + trace.experts() + ", " + trace.topK() + ", expected " + model.layers() + " x "
+                    + model.experts() + ", " + model.topK() + " as in model " + model.name());
+        }
+    }
+
+    @Override
+    public void measure(Cell cell, int repetition, ResultRow.Builder row) {
+        SimulationResult result;
+        try {
+            result = simulation(cell).join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw failure;
+        }
+        putCounts(row, result);
+        row.put("bank_bytes", bankBytes(cell, result));
+        Optional<DeviceProfile> device = cell.device().map(DeviceProfile::load);
+        if (device.isPresent()) {
+            cell.graphMode().ifPresent(mode -> putTimes(row, cell, result, device.get(), mode));
+            putMemory(row, cell, device.get());
+        }
+    }
+
+    private void putCounts(ResultRow.Builder row, SimulationResult result) {
+        row.put("policy", result.policy());
+        row.put("effective_rows", result.effectiveRows());
+        row.put("hit_ratio", result.hitRatio().orElse(Double.NaN));
+        row.put("forwards", result.forwards());
+        row.put("selections", result.selections());
+        row.put("hits", result.hits());
+        row.put("misses", result.misses());
+        row.put("promoted", result.promoted());
+        row.put("staged", result.staged());
+        row.put("promoted_per_forward", perForward(result.promoted(), result));
+        row.put("staged_per_forward", perForward(result.staged(), result));
+        row.put("h2d_bytes_per_forward", bytesPerForward(result));
+        row.put("partition_forwards", result.partitionForwards());
+    }
+
+    private static double perForward(long count, SimulationResult result) {
+        return result.forwards() == 0 ? Double.NaN : (double) count / result.forwards();
+    }
+
+    private double bytesPerForward(SimulationResult result) {
+        return perForward(result.misses() * model.rowBytes(), result);
+    }
+
+    private long bankBytes(Cell cell, SimulationResult result) {
+        long planned = Math.max(1, Math.min(cell.decodeTokens(), 64 / model.topK()));
+        return (result.capacityRows() + planned * model.topK()) * model.rowBytes();
+    }
+
+    private void putTimes(
+            ResultRow.Builder row, Cell cell, SimulationResult result, DeviceProfile device, GraphMode mode) {
+        if (cell.decodeTokens() > 1) {
+            throw new BadInputException("graph_mode " + mode.word() + " beside decode_tokens " + cell.decodeTokens()
+                    + ": decode time is modelled for one token a forward");
+        }
+        if (result.forwards() == 0) {
+            return;
+        }
+        CostModel cost = new CostModel(model, device);
+        double micros =
+                cost.decodeMicros(mode, result.steps(), cell.contextTokens().orElse(0));
+        row.put("decode_tok_per_s", MICROS_PER_SECOND / micros);
+        row.put("decode_ms_per_token", micros / MICROS_PER_MILLISECOND);
+        row.put("h2d_gb_per_s", bytesPerForward(result) / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
+        StepTimes times = StepTimes.of(result.steps(), cost::poolLayerMicros);
+        row.put("step_p50_us", times.percentile(0.50));
+        row.put("step_p99_us", times.percentile(0.99));
+    }
+
+    private void putMemory(ResultRow.Builder row, Cell cell, DeviceProfile device) {
+        long memory = cell.memoryBytes().orElse((long) device.value("memory_bytes"));
+        row.put("memory_bytes", memory);
+        CapacityModel.Options options = new CapacityModel.Options(PREFILL_CHUNK_TOKENS, 0, cell.decodeTokens());
+        CapacityModel capacity = new CapacityModel(model, memory, device, options);
+        MemoryBudget budget = capacity.budget(cell.rows(), cell.contextTokens().orElse(0));
+        row.put("fits", Boolean.toString(budget.fits()));
+        if (budget.fits()) {
+            row.put("free_bytes_min", budget.freeBytes());
+        }
+        capacity.contextTokens(cell.rows()).ifPresent(tokens -> row.put("context_capacity_tokens", tokens));
+    }
+
+    @Override
+    public void close() {
+        workers.shutdownNow();
+        traces.close();
+    }
+}

@@ -1,0 +1,61 @@
+package org.expertpool.harness.run;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.ArrayList;
+import java.util.List;
+import org.expertpool.harness.record.MarkdownTable;
+import org.expertpool.harness.record.ResultRow;
+
+/** The results of a run as a Markdown table: columns that vary or that hold a main metric, numbers to four digits. */
+final class SummaryTable {
+    private static final List<String> LABELS = List.of(
+            "window",
+            "policy",
+            "scope",
+            "rows_per_layer",
+            "graph_mode",
+            "context",
+            "device",
+            "memory_bytes",
+            "decode_tokens",
+            "controls",
+            "seed",
+            "repetition",
+            "status");
+    private static final List<String> METRICS = List.of(
+            "hit_ratio",
+            "promoted_per_forward",
+            "staged_per_forward",
+            "h2d_bytes_per_forward",
+            "decode_ms_per_token",
+            "decode_tok_per_s",
+            "fits",
+            "context_capacity_tokens");
+    private static final MathContext SHOWN = new MathContext(4);
+
+    private SummaryTable() {}
+
+    /** The table of the rows given, in their order; the rows_per_layer column is always there. */
+    static String of(List<ResultRow> rows) {
+        List<String> columns = new ArrayList<>();
+        LABELS.stream()
+                .filter(column -> column.equals("rows_per_layer")
+                        || rows.stream().map(row -> row.text(column)).distinct().count() > 1)
+                .forEach(columns::add);
+        METRICS.stream()
+                .filter(column -> rows.stream().anyMatch(row -> row.get(column).isPresent()))
+                .forEach(columns::add);
+        MarkdownTable table = new MarkdownTable(columns);
+        rows.forEach(row -> table.add(
+                columns.stream().map(column -> shown(column, row.text(column))).toList()));
+        return table.toString();
+    }
+
+    private static String shown(String column, String value) {
+        if (value.isEmpty() || !METRICS.contains(column) || !value.matches("-?[0-9.]+") || !value.contains(".")) {
+            return value;
+        }
+        return new BigDecimal(value).round(SHOWN).toPlainString();
+    }
+}

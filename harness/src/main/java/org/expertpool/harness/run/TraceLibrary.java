@@ -1,0 +1,80 @@
+package org.expertpool.harness.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import org.expertpool.harness.io.FileHash;
+import org.expertpool.harness.trace.InMemoryTrace;
+import org.expertpool.harness.trace.RoutingTrace;
+import org.expertpool.harness.trace.Traces;
+import org.expertpool.harness.trace.synthetic.SyntheticTraces;
+import org.expertpool.pool.BadInputException;
+
+/** The traces of an experiment, each opened or generated once and kept. */
+final class TraceLibrary implements AutoCloseable {
+    private final TraceSpec spec;
+    private final RepositoryFiles files;
+    private final Map<OptionalLong, RoutingTrace> open = new HashMap<>();
+
+    TraceLibrary(TraceSpec spec, RepositoryFiles files) {
+        this.spec = spec;
+        this.files = files;
+    }
+
+    /** Refuses a trace file whose bytes are not those that the definition names; an absent one is for {@link #open}. */
+    static void verify(TraceSpec spec, RepositoryFiles files) throws IOException {
+        if (spec instanceof TraceSpec.File file && Files.exists(files.resolve(file.path()))) {
+            String found = FileHash.sha256(files.resolve(file.path()));
+            if (!found.equals(file.sha256())) {
+                throw new BadInputException(
+                        "trace " + file.path() + ": SHA-256 is " + found + ", expected " + file.sha256());
+            }
+        }
+    }
+
+    /** The trace, for this seed where it is generated. */
+    synchronized RoutingTrace open(OptionalLong seed) throws IOException {
+        RoutingTrace trace = open.get(seed);
+        if (trace == null) {
+            trace = load(seed);
+            open.put(seed, trace);
+        }
+        return trace;
+    }
+
+    private RoutingTrace load(OptionalLong seed) throws IOException {
+        if (spec instanceof TraceSpec.Preset preset) {
+            // Generated once and held: a simulation per size would otherwise generate it again.
+            try (RoutingTrace generated =
+                    SyntheticTraces.preset(preset.preset(), preset.forwards(), seed.orElseThrow())) {
+                InMemoryTrace.Builder copy = InMemoryTrace.builder(generated.shape(), generated.source());
+                Traces.copy(generated, copy);
+                return copy.build();
+            }
+        }
+        TraceSpec.File file = (TraceSpec.File) spec;
+        Path path = files.resolve(file.path());
+        if (!Files.exists(path)) {
+            throw new SkippedException("trace file " + file.path() + " is not here");
+        }
+        return Traces.open(path);
+    }
+
+    /** Where the traces opened so far come from, in words. */
+    synchronized Map<String, String> sources() {
+        Map<String, String> sources = new TreeMap<>();
+        open.forEach(
+                (seed, trace) -> sources.put(seed.isPresent() ? "seed " + seed.getAsLong() : "file", trace.source()));
+        return sources;
+    }
+
+    @Override
+    public synchronized void close() {
+        open.values().forEach(RoutingTrace::close);
+        open.clear();
+    }
+}

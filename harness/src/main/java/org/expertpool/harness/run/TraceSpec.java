@@ -1,0 +1,33 @@
+package org.expertpool.harness.run;
+
+/** Which routing trace an experiment replays. */
+sealed interface TraceSpec {
+    /** What stands in the {@code trace} column. */
+    String label();
+
+    /**
+     * A calibrated generator; the seed is an axis.
+     *
+     * @param preset name of the generator preset
+     * @param forwards length of the trace
+     */
+    record Preset(String preset, long forwards) implements TraceSpec {
+        @Override
+        public String label() {
+            return preset;
+        }
+    }
+
+    /**
+     * A file in any form that can be imported.
+     *
+     * @param path relative to the repository root
+     * @param sha256 of the file's bytes, lower-case hex
+     */
+    record File(String path, String sha256) implements TraceSpec {
+        @Override
+        public String label() {
+            return path.substring(path.lastIndexOf('/') + 1);
+        }
+    }
+}

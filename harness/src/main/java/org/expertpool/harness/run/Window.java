@@ -1,0 +1,14 @@
+package org.expertpool.harness.run;
+
+import org.expertpool.harness.sim.ScoreWindow;
+import org.expertpool.pool.policy.Initial;
+
+/**
+ * Where a replay starts and which part of it counts.
+ *
+ * @param name {@code warm} or {@code cold}
+ * @param initial what is resident before the first forward
+ * @param score the part of the trace that is counted
+ * @param resetAtSequence whether each sequence starts from the initial placement again
+ */
+record Window(String name, Initial initial, ScoreWindow score, boolean resetAtSequence) {}
