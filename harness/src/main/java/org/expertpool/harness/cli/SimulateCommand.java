@@ -9,8 +9,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.sim.ProfileFile;
@@ -19,9 +17,6 @@ import org.expertpool.harness.sim.SimulationCsv;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.Simulator;
 import org.expertpool.harness.trace.RoutingTrace;
-import org.expertpool.harness.trace.TraceFormat;
-import org.expertpool.harness.trace.TraceOptions;
-import org.expertpool.harness.trace.Traces;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.plan.Control;
 import org.expertpool.pool.policy.Initial;
@@ -29,6 +24,7 @@ import org.expertpool.pool.policy.PolicyName;
 import org.expertpool.pool.policy.Scope;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -118,17 +114,8 @@ final class SimulateCommand implements Callable<Integer> {
                     + " rounded down, or of the forwards where there is one sequence.")
     private Path profile;
 
-    @Option(names = "--layers", description = "Layers of an imported trace; else the largest number + 1.")
-    private Integer layers;
-
-    @Option(names = "--experts", description = "Experts per layer of an imported trace; else the largest id + 1.")
-    private Integer experts;
-
-    @Option(names = "--top-k", description = "Experts per token, for a flat stream that does not show it.")
-    private Integer topK;
-
-    @Option(names = "--format", paramLabel = "NAME", description = "Form of the trace; else recognised.")
-    private String format;
+    @Mixin
+    private TraceInput input;
 
     @Option(names = "--out", paramLabel = "FILE.csv", description = "Write there instead of to the standard output.")
     private Path out;
@@ -188,25 +175,11 @@ final class SimulateCommand implements Callable<Integer> {
     }
 
     private String simulate(SimulationRequest request) throws IOException {
-        try (RoutingTrace opened = Traces.open(trace, traceOptions())) {
+        try (RoutingTrace opened = input.open(trace)) {
             SimulationRequest whole =
                     profile == null ? request : request.withProfile(ProfileFile.read(profile, opened.shape()));
             return SimulationCsv.write(whole, Simulator.simulate(opened, whole));
         }
-    }
-
-    private TraceOptions traceOptions() {
-        PrintWriter stderr = spec.commandLine().getErr();
-        return new TraceOptions(
-                optional(layers),
-                optional(experts),
-                optional(topK),
-                Optional.ofNullable(format).map(TraceFormat::of),
-                stderr::println);
-    }
-
-    private static OptionalInt optional(Integer value) {
-        return value == null ? OptionalInt.empty() : OptionalInt.of(value);
     }
 
     /** Names and ranges are checked here, so that a value beyond 32 bits is refused in the control's own words. */

@@ -34,8 +34,22 @@ final class FutureIndex {
         pending = ahead.nextForward();
     }
 
-    /** Reads the next sequence or, where they are not apart, the whole trace. */
+    /** Reads the next sequence or, where they are not apart, the whole trace; fails if the heap does not hold it. */
     void readAhead() {
+        try {
+            index();
+        } catch (OutOfMemoryError full) {
+            long selections = nextUse.size();
+            nextUse.clear();
+            throw new IllegalStateException(
+                    "clairvoyant policies need 4 bytes per selection ahead, and the Java heap of "
+                            + (Runtime.getRuntime().maxMemory() >> 20) + " MiB is full after " + selections
+                            + " selections: give Java more (-Xmx) or leave belady out",
+                    full);
+        }
+    }
+
+    private void index() {
         nextUse.clear();
         Arrays.fill(firstUse, RoutingEvent.NEVER);
         Arrays.fill(latest, NONE);
