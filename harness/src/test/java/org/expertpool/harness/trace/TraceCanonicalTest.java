@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.expertpool.pool.BadInputException;
@@ -110,6 +111,56 @@ class TraceCanonicalTest {
                     .as("cut to %d bytes", length)
                     .isInstanceOf(BadInputException.class)
                     .hasMessageMatching(".*cut\\.trace byte \\d+: .*, expected .*");
+        }
+    }
+
+    /**
+     * A trace of decode and prefill forwards of the real shape, many times larger than the window, against the same seeded
+     * numbers drawn again.
+     */
+    @Test
+    void aLongTraceStreamsThroughSmallWindows() throws IOException {
+        TraceShape shape = new TraceShape(48, 512, 10, false);
+        Path file = folder.resolve("long.trace");
+        int forwards = 20_000;
+        try (TraceWriter writer = TraceWriter.create(file, shape, "long")) {
+            drawLong(shape, forwards, writer);
+            writer.commit();
+        }
+        assertThat(Files.size(file)).isGreaterThan(300L << 16);
+        try (MappedTrace trace = MappedTrace.open(file, 16)) {
+            ForwardCursor cursor = trace.cursor();
+            int[] read = new int[64 * shape.topK()];
+            drawLong(shape, forwards, (header, ids, weights) -> {
+                assertThat(cursor.next()).isTrue();
+                assertThat(ForwardHeader.of(cursor)).isEqualTo(header);
+                int lanes = header.tokens() * shape.topK();
+                for (int layer = 0; layer < shape.layers(); layer++) {
+                    cursor.ids(layer, read);
+                    if (!Arrays.equals(read, 0, lanes, ids, layer * lanes, (layer + 1) * lanes)) {
+                        throw new AssertionError("forward " + cursor.forward() + " layer " + layer + " differs");
+                    }
+                }
+            });
+            assertThat(cursor.forward()).isEqualTo(forwards - 1);
+            assertThat(cursor.next()).isFalse();
+        }
+    }
+
+    private static void drawLong(TraceShape shape, int forwards, ForwardSink sink) {
+        SplittableRandom random = new SplittableRandom(20);
+        int[] ids = new int[shape.layers() * 64 * shape.topK()];
+        int position = 0;
+        for (int forward = 0; forward < forwards; forward++) {
+            boolean starts = forward % 500 == 0;
+            int tokens = starts ? 1 + random.nextInt(64) : 1;
+            position = starts ? 0 : position;
+            for (int lane = 0; lane < shape.layers() * tokens * shape.topK(); lane++) {
+                // Slots of a token draw from ranges of their own, hence never the same expert.
+                ids[lane] = lane % shape.topK() * 51 + random.nextInt(51);
+            }
+            sink.forward(new ForwardHeader(starts, starts, position, tokens), ids, null);
+            position += tokens;
         }
     }
 
