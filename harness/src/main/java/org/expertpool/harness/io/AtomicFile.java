@@ -1,6 +1,6 @@
 package org.expertpool.harness.io;
 
-import java.io.BufferedOutputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
@@ -17,8 +17,6 @@ import org.expertpool.pool.BadInputException;
  * syncs it and renames it over the target, and {@link #close} without a commit removes it.
  */
 public final class AtomicFile implements AutoCloseable {
-    private static final int BUFFER_BYTES = 1 << 16;
-
     private final Path target;
     private final Path temporary;
     private final FileChannel channel;
@@ -53,9 +51,7 @@ public final class AtomicFile implements AutoCloseable {
     /** Writes a whole text or byte array at once. */
     public static void write(Path target, byte[] content) throws IOException {
         try (AtomicFile file = create(target)) {
-            try (OutputStream out = file.stream()) {
-                out.write(content);
-            }
+            file.stream().write(content);
             file.commit();
         }
     }
@@ -65,12 +61,17 @@ public final class AtomicFile implements AutoCloseable {
         return channel;
     }
 
-    /** A buffered stream onto {@link #channel}, to be closed before the commit; closing it keeps the channel open. */
+    /** A stream onto {@link #channel}, unbuffered; closing it keeps the channel open. */
     public OutputStream stream() {
-        return new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES) {
+        return new FilterOutputStream(Channels.newOutputStream(channel)) {
             @Override
-            public void close() throws IOException {
-                flush();
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                out.write(bytes, offset, length);
+            }
+
+            @Override
+            public void close() {
+                // The channel is the file's to close: it is synced first.
             }
         };
     }

@@ -99,7 +99,7 @@ public final class Traces {
         try (AtomicFile file = AtomicFile.create(target)) {
             List<String> lost;
             try (OutputStream bytes = file.stream();
-                    OutputStream sink = compressed ? new GZIPOutputStream(bytes) : bytes;
+                    OutputStream sink = compressed ? new GZIPOutputStream(bytes, 1 << 16) : bytes;
                     Writer out = new BufferedWriter(new OutputStreamWriter(sink, StandardCharsets.UTF_8))) {
                 lost = TextExport.write(trace, format, out);
             }
