@@ -41,8 +41,7 @@ final class JsonText {
                 long line = Math.max(
                         1, wrong.getLocation() == null ? 1 : wrong.getLocation().getLineNr());
                 String problem = wrong.getOriginalMessage().replaceAll("\\s*\\R.*", "");
-                throw new BadInputException(
-                        file.path() + " line " + line + ": " + problem + ", expected well-formed JSON", wrong);
+                throw file.bad(line, problem + ", expected well-formed JSON", wrong);
             } catch (EOFException | ZipException damaged) {
                 throw file.damaged(text.line(), damaged);
             }

@@ -51,14 +51,20 @@ record TextFile(Path path) {
 
     /** An error at a line: what was found and what was expected. */
     BadInputException bad(long line, String problem) {
-        return new BadInputException(path + " line " + line + ": " + problem);
+        return bad(line, problem, null);
+    }
+
+    /** As {@link #bad(long, String)}, with a cause. */
+    BadInputException bad(long line, String problem, IOException cause) {
+        // What was found is quoted, and may hold anything.
+        return new BadInputException(path + " line " + line + ": " + problem.replaceAll("\\p{Cntrl}", "?"), cause);
     }
 
     /** The error for compressed data that ends early or does not decompress. */
     BadInputException damaged(long line, IOException cause) {
-        return new BadInputException(
-                path + " line " + line + ": the gzip data is damaged or ends early (" + cause.getMessage()
-                        + "), expected a whole gzip file",
+        return bad(
+                line,
+                "the gzip data is damaged or ends early (" + cause.getMessage() + "), expected a whole gzip file",
                 cause);
     }
 }
