@@ -34,7 +34,7 @@ class TraceFuzzTest {
         Path file = folder.resolve("t");
         Traces.write(builder.build(), file, format);
         byte[] good = Files.readAllBytes(file);
-        SplittableRandom random = new SplittableRandom(format.ordinal());
+        SplittableRandom random = new SplittableRandom(format.label().hashCode());
         int bad = 0;
         for (int i = 0; i < FILES_PER_FORMAT; i++) {
             Files.write(file, damage(good, format, random));
