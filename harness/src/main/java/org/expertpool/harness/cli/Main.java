@@ -1,5 +1,6 @@
 package org.expertpool.harness.cli;
 
+import java.io.PrintWriter;
 import org.expertpool.pool.BadInputException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,9 +15,10 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         version = "poolbench 0.1.0",
         subcommands = {
-            CommandLine.HelpCommand.class,
+            CapacityCommand.class,
             CompareCommand.class,
             DoctorCommand.class,
+            CommandLine.HelpCommand.class,
             PlotCommand.class,
             ReplayCommand.class,
             RunCommand.class,
@@ -36,17 +38,25 @@ public final class Main implements Runnable {
 
     /** Runs one command line and returns its exit code. */
     public static int run(String... args) {
+        return commandLine().execute(args);
+    }
+
+    /** As {@link #run(String...)}, with results and errors printed to the writers given. */
+    static int run(PrintWriter out, PrintWriter err, String... args) {
+        return commandLine().setOut(out).setErr(err).execute(args);
+    }
+
+    private static CommandLine commandLine() {
         Main main = new Main();
-        CommandLine line = new CommandLine(main);
-        line.setCaseInsensitiveEnumValuesAllowed(true);
-        line.setParameterExceptionHandler(Main::wrongUsage);
-        line.setExecutionExceptionHandler((failure, command, parsed) -> main.failed(failure, command));
-        return line.execute(args);
+        return new CommandLine(main)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(Main::wrongUsage)
+                .setExecutionExceptionHandler((failure, command, parsed) -> main.failed(failure, command));
     }
 
     @Override
     public void run() {
-        spec.commandLine().usage(System.out);
+        spec.commandLine().usage(spec.commandLine().getOut());
     }
 
     private static int wrongUsage(CommandLine.ParameterException wrong, String[] args) {

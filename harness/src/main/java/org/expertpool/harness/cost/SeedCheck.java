@@ -25,6 +25,16 @@ public record SeedCheck(List<Entry> entries) {
     private static final int UNSCORED_FORWARDS = 500;
     private static final long SEED = 1;
 
+    /** What a published figure is to the models. */
+    public enum Role {
+        /** Taken as it is. */
+        GIVEN,
+        /** A constant was fitted on it. */
+        FITTED,
+        /** It was not used; the models' value can be wrong. */
+        PREDICTED
+    }
+
     /**
      * One published figure.
      *
@@ -32,9 +42,9 @@ public record SeedCheck(List<Entry> entries) {
      * @param unit unit of both values
      * @param reported the published value
      * @param modelled the models' value
-     * @param fitted whether a constant was fitted on this very figure
+     * @param role whether the figure went into the models or came out of them
      */
-    public record Entry(String statement, String unit, double reported, double modelled, boolean fitted) {
+    public record Entry(String statement, String unit, double reported, double modelled, Role role) {
         /** Modelled over reported, less one, in percent. */
         public double deviationPercent() {
             return 100 * (modelled / reported - 1);
@@ -59,31 +69,35 @@ public record SeedCheck(List<Entry> entries) {
                 "GiB",
                 43.2,
                 capacity.budget(0, 0).usableBytes() / GIB,
-                true));
+                Role.GIVEN));
         entries.add(new Entry(
                 "N=258 leaves for the KV cache",
                 "GiB",
                 1.24,
                 capacity.budget(258, 0).freeBytes() / GIB,
-                true));
+                Role.FITTED));
         entries.add(new Entry(
-                "N=258 to N=208 moves", "GiB", 6.2, (capacity.bankBytes(258) - capacity.bankBytes(208)) / GIB, false));
+                "N=258 to N=208 moves",
+                "GiB",
+                6.2,
+                (capacity.bankBytes(258) - capacity.bankBytes(208)) / GIB,
+                Role.PREDICTED));
         entries.add(new Entry(
                 "context that N=208 holds, at least",
                 "tokens",
                 LONG_CONTEXT,
                 capacity.contextTokens(208).orElse(0),
-                false));
-        entries.add(decode("decode at N=258, context 4,096", 63.19, cost, at258, 4_096, true));
-        entries.add(decode("decode at N=208 after 65,536 tokens", 64.9, cost, at208, 65_536, false));
-        entries.add(decode("decode at N=208 after 131,072 tokens", 70.7, cost, at208, 131_072, false));
+                Role.PREDICTED));
+        entries.add(decode("decode at N=258, context 4,096", 63.19, cost, at258, 4_096, Role.FITTED));
+        entries.add(decode("decode at N=208 after 65,536 tokens", 64.9, cost, at208, 65_536, Role.PREDICTED));
+        entries.add(decode("decode at N=208 after 131,072 tokens", 70.7, cost, at208, 131_072, Role.PREDICTED));
         double hostLayers = OFFLOADED_BYTES / model.layerBytes();
         entries.add(new Entry(
                 "UVA, 40 GB of experts on the host, eager",
                 "tok/s",
                 7.42,
                 1e6 / cost.uvaDecodeMicros(GraphMode.NONE, hostLayers, 4_096),
-                false));
+                Role.PREDICTED));
         return new SeedCheck(entries);
     }
 
@@ -106,7 +120,7 @@ public record SeedCheck(List<Entry> entries) {
                     number(entry.modelled()),
                     entry.deviationPercent(),
                     entry.unit(),
-                    entry.fitted() ? "(fitted on this)" : "(predicted)"));
+                    entry.role().name().toLowerCase(Locale.ROOT)));
         }
         return lines;
     }
@@ -116,14 +130,9 @@ public record SeedCheck(List<Entry> entries) {
     }
 
     private static Entry decode(
-            String statement,
-            double reported,
-            CostModel cost,
-            SimulationResult simulated,
-            long context,
-            boolean fitted) {
+            String statement, double reported, CostModel cost, SimulationResult simulated, long context, Role role) {
         double micros = cost.decodeMicros(GraphMode.FULL_DECODE, simulated.steps(), context);
-        return new Entry(statement, "tok/s", reported, 1e6 / micros, fitted);
+        return new Entry(statement, "tok/s", reported, 1e6 / micros, role);
     }
 
     private static SimulationResult simulate(int rows) {
