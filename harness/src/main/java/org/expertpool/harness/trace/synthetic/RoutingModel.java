@@ -16,9 +16,9 @@ import org.expertpool.pool.BadInputException;
  * @param popularitySpread how unequal experts are over all text; fixed per expert, close to a gamma law in selections
  * @param topicSpread how much a sequence's subject decides which experts it calls for at all; drawn anew per sequence
  * @param offTopicShare share of experts that a subject does not call for, in (0, 1)
- * @param phases different kinds of passage that alternate within a sequence, at least 1
+ * @param phases different kinds of passage that take turns within a sequence, at least 1
  * @param phaseSpread how much a kind of passage prefers certain experts
- * @param phaseTokens mean length of a passage in tokens, at least 1; lengths are uniform from 1 to twice that, less 1
+ * @param phaseTokens mean length of a passage in tokens, at least 1; lengths are uniform within half of that of it
  * @param driftSpread how much the subject wanders within a sequence
  * @param driftTokens tokens over which the wandering loses memory (correlation 1/e)
  * @param reuseSpread how strongly neighbouring tokens want the same experts

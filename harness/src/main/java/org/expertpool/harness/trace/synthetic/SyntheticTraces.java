@@ -18,15 +18,15 @@ public final class SyntheticTraces {
     private static final RoutingModel QWEN38 = new RoutingModel(
             QWEN38_FLASH_NEXT_PROSE,
             new TraceShape(48, 512, 10, true),
-            new Ramp(0.37, 1.12, 12), // popularity spread
-            new Ramp(0.54, 1.10, 0.84), // topic spread
-            0.27, // off-topic share
-            3, // phases
-            new Ramp(0.15, 0.76, 0.84), // phase spread
-            36, // phase tokens
-            new Ramp(0.34, 0.74, 0.84), // drift spread
+            new Ramp(0.38, 1.22, 13), // popularity spread
+            new Ramp(0.56, 1.14, 1.6), // topic spread
+            0.28, // off-topic share
+            2, // phases
+            new Ramp(0.15, 0.78, 1.6), // phase spread
+            42, // phase tokens
+            new Ramp(0.35, 0.75, 1.6), // drift spread
             62, // drift tokens
-            new Ramp(0.65, 1.0, 0.84), // reuse spread
+            new Ramp(0.67, 1.06, 1.6), // reuse spread
             1.2, // reuse tokens
             1.2, // weight sharpness
             300, // shortest sequence

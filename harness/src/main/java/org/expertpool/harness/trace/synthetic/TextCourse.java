@@ -25,7 +25,7 @@ final class TextCourse {
                     + random.nextBelow(model.maxSequenceTokens() - model.minSequenceTokens() + 1);
             enterPhase(random.nextBelow(model.phases()));
         } else if (position == phaseEnd && model.phases() > 1) {
-            enterPhase((phase + 1 + random.nextBelow(model.phases() - 1)) % model.phases());
+            enterPhase((phase + 1) % model.phases());
         } else {
             entersPhase = false;
         }
@@ -33,7 +33,7 @@ final class TextCourse {
 
     private void enterPhase(int next) {
         phase = next;
-        phaseEnd = position + 1 + random.nextBelow(2 * model.phaseTokens() - 1);
+        phaseEnd = position + (model.phaseTokens() + 1) / 2 + random.nextBelow(model.phaseTokens());
         entersPhase = true;
     }
 
