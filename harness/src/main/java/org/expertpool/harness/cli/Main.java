@@ -15,10 +15,11 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         version = "poolbench 0.1.0",
         subcommands = {
+            CommandLine.HelpCommand.class,
+            BenchCommand.class,
             CapacityCommand.class,
             CompareCommand.class,
             DoctorCommand.class,
-            CommandLine.HelpCommand.class,
             PlotCommand.class,
             ReplayCommand.class,
             RunCommand.class,

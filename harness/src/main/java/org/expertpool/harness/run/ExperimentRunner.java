@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.expertpool.harness.record.CodeHash;
 import org.expertpool.harness.record.Environment;
+import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsFile;
 import org.expertpool.harness.record.ResultsSchema;
@@ -89,13 +90,13 @@ final class ExperimentRunner {
             if (options.out().isEmpty() && !options.shard().equals(Shard.WHOLE)) {
                 throw new BadInputException("--resume with --shard: expected --out DIR, the shard's own directory");
             }
-            Optional<Path> path = options.out().isPresent() ? options.out() : RunDirectory.newestNumbered(parent);
+            Optional<Path> path = options.out().isPresent() ? options.out() : NumberedFolders.newest(parent);
             if (path.isPresent()) {
                 return RunDirectory.resume(path.get(), definition);
             }
         }
         LocalDate today = LocalDate.ofInstant(clock.instant(), ZoneOffset.UTC);
-        Path path = options.out().isPresent() ? options.out().get() : RunDirectory.createNumbered(parent, today);
+        Path path = options.out().isPresent() ? options.out().get() : NumberedFolders.create(parent, today);
         return RunDirectory.start(path, definition);
     }
 

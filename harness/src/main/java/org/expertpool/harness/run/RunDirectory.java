@@ -6,13 +6,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDate;
-import java.util.Comparator;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.ResultsFile;
@@ -30,7 +26,6 @@ final class RunDirectory implements AutoCloseable {
     private static final String HIDDEN_DEFINITION = ".definition.toml";
     private static final String HIDDEN_SESSIONS = ".sessions.json";
     private static final String SESSIONS = "sessions";
-    private static final Pattern NUMBERED = Pattern.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}\\.[0-9]+");
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path path;
@@ -39,45 +34,6 @@ final class RunDirectory implements AutoCloseable {
     private RunDirectory(Path path, ResultsFile results) {
         this.path = path;
         this.results = results;
-    }
-
-    /** Makes the next free {@code <parent>/<date>.<n>}, n from 1. */
-    static Path createNumbered(Path parent, LocalDate date) throws IOException {
-        Files.createDirectories(parent);
-        int n = 1;
-        while (!isCreated(parent.resolve(date + "." + n))) {
-            n++;
-        }
-        return parent.resolve(date + "." + n);
-    }
-
-    private static boolean isCreated(Path folder) throws IOException {
-        try {
-            Files.createDirectory(folder);
-            return true;
-        } catch (FileAlreadyExistsException taken) {
-            return false;
-        }
-    }
-
-    /** The newest {@code <parent>/<date>.<n>}; empty where there is none. */
-    static Optional<Path> newestNumbered(Path parent) throws IOException {
-        if (!Files.isDirectory(parent)) {
-            return Optional.empty();
-        }
-        try (Stream<Path> folders = Files.list(parent)) {
-            return folders.filter(folder ->
-                            NUMBERED.matcher(folder.getFileName().toString()).matches())
-                    .max(Comparator.comparing(RunDirectory::date).thenComparing(RunDirectory::number));
-        }
-    }
-
-    private static String date(Path folder) {
-        return folder.getFileName().toString().substring(0, 10);
-    }
-
-    private static long number(Path folder) {
-        return Long.parseLong(folder.getFileName().toString().substring(11));
     }
 
     /** Starts a run in a folder that is absent or empty. */

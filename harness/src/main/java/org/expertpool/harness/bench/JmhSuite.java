@@ -1,0 +1,120 @@
+package org.expertpool.harness.bench;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.record.Environment;
+import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.record.ResultsFile;
+import org.expertpool.harness.record.ResultsSchema;
+import org.expertpool.pool.BadInputException;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.CommandLineOptionException;
+import org.openjdk.jmh.runner.options.CommandLineOptions;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/** The JMH suite of this package, run with JMH's own arguments. */
+public final class JmhSuite {
+    private static final int FIRST_JDK_WITH_UNSAFE_WARNINGS = 24;
+    private static final List<String> UNSAFE_FLAGS =
+            List.of("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED");
+
+    private final CommandLineOptions options;
+
+    /** Takes the arguments as JMH's own command line does; bad ones are bad input. */
+    public JmhSuite(List<String> arguments) {
+        try {
+            options = new CommandLineOptions(arguments.toArray(String[]::new));
+        } catch (CommandLineOptionException wrong) {
+            throw new BadInputException("bench: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    /** Whether the arguments ask for a list or for help instead of a run; if so it is printed. */
+    public boolean isAnswered() throws IOException {
+        Runner runner = new Runner(options);
+        if (options.shouldHelp()) {
+            options.showHelp();
+        } else if (options.shouldList()) {
+            runner.list();
+        } else if (options.shouldListWithParams()) {
+            runner.listWithParams(options);
+        } else if (options.shouldListProfilers()) {
+            options.listProfilers();
+        } else if (options.shouldListResultFormats()) {
+            options.listResultFormats();
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    /**
+     * Runs the benchmarks and writes {@code jmh.json} as JMH writes it, {@code results.csv} and {@code environment.json}
+     * into an empty folder.
+     */
+    public List<ResultRow> run(Path folder, Path root) throws IOException {
+        Instant start = Instant.now();
+        Path json = folder.resolve("jmh.json");
+        Path unfinished = folder.resolve(".jmh.json.tmp");
+        Collection<RunResult> results;
+        try {
+            results = new Runner(withResult(unfinished)).run();
+        } catch (RunnerException failure) {
+            Files.deleteIfExists(unfinished);
+            throw new IOException("bench: " + failure.getMessage(), failure);
+        }
+        if (results.isEmpty()) {
+            Files.deleteIfExists(unfinished);
+            throw new IOException("bench: every benchmark failed");
+        }
+        Files.move(unfinished, json);
+        List<ResultRow> rows = JmhRows.of(results);
+        try (ResultsFile csv = ResultsFile.create(folder.resolve(ResultsSchema.FILE_NAME))) {
+            for (ResultRow row : rows) {
+                csv.append(row);
+            }
+        }
+        writeEnvironment(folder, root, start);
+        return rows;
+    }
+
+    private Options withResult(Path json) {
+        // Forks start from the class path alone, so flags of the launcher do not reach them.
+        List<String> flags = new ArrayList<>(options.getJvmArgsAppend().orElse(List.of()));
+        if (Runtime.version().feature() >= FIRST_JDK_WITH_UNSAFE_WARNINGS) {
+            flags.addAll(UNSAFE_FLAGS);
+        }
+        return new OptionsBuilder()
+                .parent(options)
+                .resultFormat(ResultFormatType.JSON)
+                .result(json.toString())
+                .verbosity(options.verbosity().orElse(VerboseMode.NORMAL))
+                .jvmArgsAppend(flags.toArray(String[]::new))
+                .build();
+    }
+
+    private static void writeEnvironment(Path folder, Path root, Instant start) throws IOException {
+        ObjectMapper json = new ObjectMapper();
+        ObjectNode environment = json.createObjectNode();
+        environment.put("experiment", "bench");
+        environment.put("started_utc", start.toString());
+        environment.put("ended_utc", Instant.now().toString());
+        environment.setAll(Environment.collect(root));
+        String text = json.writerWithDefaultPrettyPrinter().writeValueAsString(environment) + "\n";
+        AtomicFile.write(folder.resolve("environment.json"), text.getBytes(StandardCharsets.UTF_8));
+    }
+}

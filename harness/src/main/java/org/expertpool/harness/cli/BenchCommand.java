@@ -1,0 +1,65 @@
+package org.expertpool.harness.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.expertpool.harness.bench.JmhSuite;
+import org.expertpool.harness.record.NumberedFolders;
+import org.expertpool.harness.run.RepositoryFiles;
+import org.expertpool.pool.BadInputException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Unmatched;
+
+/** {@code poolbench bench}: the JMH suite. */
+@Command(
+        name = "bench",
+        description = "Run the JMH suite; keep its JSON and export rows in the results schema.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Everything else is passed to JMH: a pattern of names, -p rows=258, -f 1, -wi 1, -i 3, -l to list, -lprof ...",
+            "DIR gets jmh.json, results.csv (a row per fork) and environment.json."
+        })
+final class BenchCommand implements Callable<Integer> {
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "Where the results go (default: experiments/results/bench/<UTC date>.<n>).")
+    private Path out;
+
+    @Unmatched
+    private List<String> arguments = new ArrayList<>();
+
+    @Override
+    public Integer call() throws Exception {
+        JmhSuite suite = new JmhSuite(arguments);
+        if (suite.isAnswered()) {
+            return ExitCode.OK;
+        }
+        RepositoryFiles files = RepositoryFiles.find(Path.of(""));
+        Path folder = folder(files);
+        System.out.println(suite.run(folder, files.root()).size() + " rows in " + folder);
+        return ExitCode.OK;
+    }
+
+    private Path folder(RepositoryFiles files) throws IOException {
+        if (out == null) {
+            return NumberedFolders.create(files.results("bench"), LocalDate.now(ZoneOffset.UTC));
+        }
+        Files.createDirectories(out);
+        try (Stream<Path> content = Files.list(out)) {
+            if (content.findAny().isPresent()) {
+                throw new BadInputException("--out " + out + ": is not empty, expected a new directory");
+            }
+        }
+        return out;
+    }
+}
