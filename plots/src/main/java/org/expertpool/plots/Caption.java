@@ -2,6 +2,7 @@ package org.expertpool.plots;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,9 @@ final class Caption {
         if (series.stream().anyMatch(one -> one.label().contains(CurveSeries.EQUALS))) {
             notes.add("a" + CurveSeries.EQUALS + "b in the legend: both go through the same points.");
         }
+        if (meet(series)) {
+            notes.add("Where curves meet, the later in the legend lies on top.");
+        }
         int repetitions = series.stream()
                 .flatMap(one -> one.points().stream())
                 .mapToInt(Point::repetitions)
@@ -50,6 +54,21 @@ final class Caption {
         addUnlessEmpty(notes, leftOut(table));
         notes.add(provenance(table, own));
         return notes;
+    }
+
+    /** Whether two curves share a point, to a fifth of a per cent, so that one hides the other there. */
+    private static boolean meet(List<Series> series) {
+        Map<Double, List<Double>> seen = new HashMap<>();
+        for (Series one : series) {
+            for (Point point : one.reported() ? List.<Point>of() : one.points()) {
+                List<Double> values = seen.computeIfAbsent(point.x(), any -> new ArrayList<>());
+                if (values.stream().anyMatch(y -> Math.abs(y - point.y()) <= .002 * Math.abs(y))) {
+                    return true;
+                }
+                values.add(point.y());
+            }
+        }
+        return false;
     }
 
     private static void addUnlessEmpty(List<String> notes, String note) {

@@ -127,25 +127,14 @@ final class ChartPainter {
         Point2D at = screen(point);
         placer.place(at, Text.width(point.label(), font), 13, leaning, point.emphasised())
                 .ifPresent(box -> {
-                    leader(g, placer, at, box);
+                    LabelPlacer.leader(at, box).ifPresent(line -> {
+                        g.setColor(HouseStyle.HAIRLINE);
+                        g.setStroke(new BasicStroke(.7f));
+                        g.draw(line);
+                        placer.avoidLine(line);
+                    });
                     label(g, box, point.label(), font, series.style().colour());
                 });
-    }
-
-    /** A thin line from a label to its point where they lie apart. */
-    private static void leader(Graphics2D g, LabelPlacer placer, Point2D point, Rectangle2D box) {
-        double x = Math.max(box.getMinX(), Math.min(point.getX(), box.getMaxX()));
-        double y = Math.max(box.getMinY(), Math.min(point.getY(), box.getMaxY()));
-        double distance = point.distance(x, y);
-        if (distance > 16) {
-            double clear = (REPORTED_RADIUS + 3) / distance;
-            g.setColor(HouseStyle.HAIRLINE);
-            g.setStroke(new BasicStroke(.7f));
-            Line2D line = new Line2D.Double(
-                    point.getX() + clear * (x - point.getX()), point.getY() + clear * (y - point.getY()), x, y);
-            g.draw(line);
-            placer.avoidLine(line);
-        }
     }
 
     private static void label(Graphics2D g, Rectangle2D box, String text, Font font, Color colour) {

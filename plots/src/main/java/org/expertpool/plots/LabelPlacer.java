@@ -27,6 +27,8 @@ final class LabelPlacer {
         }
     }
 
+    private static final double LEADER_FROM = 16;
+    private static final double CLEAR_OF_MARKER = 8;
     private static final double OUTSIDE = 100_000;
     private static final double ON_LABEL = 10_000;
     private static final double ON_MARKER = 120;
@@ -62,7 +64,7 @@ final class LabelPlacer {
         for (double distance : DISTANCES) {
             for (int i = 0; i < directions.length; i++) {
                 Rectangle2D box = boxAt(point, distance, directions[i], width, height);
-                double cost = cost(box) + distance - DISTANCES[0] + .8 * i + (plot.contains(box) ? 0 : OUTSIDE);
+                double cost = cost(box) + leaderCost(point, box) + distance - DISTANCES[0] + .8 * i;
                 if (cost < bestCost) {
                     best = box;
                     bestCost = cost;
@@ -83,7 +85,7 @@ final class LabelPlacer {
             double x = plot.getMaxX() - 4 - width - step * (plot.getWidth() - 8 - width) / 20;
             for (double top : new double[] {y - 2 - height, y + 2}) {
                 Rectangle2D box = new Rectangle2D.Double(x, top, width, height);
-                double cost = cost(box) + step + (plot.contains(box) ? 0 : OUTSIDE);
+                double cost = cost(box) + step;
                 if (cost < bestCost) {
                     best = box;
                     bestCost = cost;
@@ -105,9 +107,31 @@ final class LabelPlacer {
     }
 
     private double cost(Rectangle2D box) {
-        double cost = ON_LABEL * labels.stream().filter(box::intersects).count();
+        double cost = plot.contains(box) ? 0 : OUTSIDE;
+        cost += ON_LABEL * labels.stream().filter(box::intersects).count();
         cost += ON_MARKER * markers.stream().filter(box::intersects).count();
         return cost
                 + ON_LINE * lines.stream().filter(line -> line.intersects(box)).count();
+    }
+
+    /** What the leader of a label there would cross: other labels above all. */
+    private double leaderCost(Point2D point, Rectangle2D box) {
+        return leader(point, box)
+                .map(line ->
+                        ON_MARKER * labels.stream().filter(line::intersects).count())
+                .orElse(0.0);
+    }
+
+    /** The line from a point to the nearest edge of its label, where they lie so far apart that one is needed. */
+    static Optional<Line2D> leader(Point2D point, Rectangle2D box) {
+        double x = Math.max(box.getMinX(), Math.min(point.getX(), box.getMaxX()));
+        double y = Math.max(box.getMinY(), Math.min(point.getY(), box.getMaxY()));
+        double distance = point.distance(x, y);
+        if (distance <= LEADER_FROM) {
+            return Optional.empty();
+        }
+        double clear = CLEAR_OF_MARKER / distance;
+        return Optional.of(new Line2D.Double(
+                point.getX() + clear * (x - point.getX()), point.getY() + clear * (y - point.getY()), x, y));
     }
 }

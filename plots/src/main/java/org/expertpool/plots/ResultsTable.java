@@ -84,8 +84,9 @@ record ResultsTable(String file, List<String> columns, List<ResultsRow> rows) {
         List<String> missing = new ArrayList<>(REQUIRED);
         missing.removeAll(columns);
         if (!missing.isEmpty()) {
-            throw new BadResultsException("%s line 1: no column %s, expected a results file, which starts with %s"
-                    .formatted(file, String.join(", ", missing), String.join(",", REQUIRED)));
+            String others = missing.size() == 1 ? "" : " nor %d others".formatted(missing.size() - 1);
+            throw new BadResultsException("%s line 1: no column %s%s, expected the results.csv of a run"
+                    .formatted(file, missing.get(0), others));
         }
         List<ResultsRow> rows = new ArrayList<>();
         for (CSVRecord csvRecord : parser) {

@@ -28,10 +28,13 @@ class ResultsTableTest {
 
     static Stream<Arguments> badFiles() {
         return Stream.of(
-                arguments("an empty file", "", "line 1: no column schema, experiment, cell"),
+                arguments(
+                        "an empty file",
+                        "",
+                        "line 1: no column schema nor 15 others, expected the results.csv of a run"),
                 arguments("a header alone", HEADER, "no rows after the header"),
                 arguments("no basis column", HEADER.replace("basis,", ""), "line 1: no column basis, expected"),
-                arguments("another table", "policy,scope\nlru,global\n", "no column schema, experiment"),
+                arguments("another table", "policy,scope\nlru,global\n", "no column schema nor 14 others"),
                 arguments("a byte order mark", '\ufeff' + HEADER + ROW, "line 1: no column schema,"),
                 arguments("a column twice", HEADER.replace("seed,", "seed,seed,") + ROW, "line 1: "),
                 arguments("a short row", HEADER + ROW + "1,e,c,1,ok\n", "line 3: 5 fields, expected 17"),

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.expertpool.plots.BadResultsException;
 import org.expertpool.plots.Figures;
 import org.expertpool.pool.BadInputException;
 import picocli.CommandLine.Command;
@@ -36,9 +37,16 @@ final class PlotCommand implements Callable<Integer> {
             if (!Files.isDirectory(directory)) {
                 throw new BadInputException(directory + ": no such directory, expected the results of a run");
             }
-            Figures.drawAll(directory, out == null ? directory.resolve("figures") : out)
-                    .forEach(System.out::println);
+            draw(directory, out == null ? directory.resolve("figures") : out);
         }
         return ExitCode.OK;
+    }
+
+    private static void draw(Path directory, Path figures) {
+        try {
+            Figures.drawAll(directory, figures).forEach(System.out::println);
+        } catch (BadResultsException bad) {
+            throw new BadInputException(bad.getMessage(), bad);
+        }
     }
 }

@@ -72,7 +72,8 @@ public final class ResultsSchema {
             exact("partition_forwards", "scored forwards that took the partition path"),
             lower("ns_per_op", "benchmark: nanoseconds per operation, mean of a fork"),
             higher("ops_per_s", "benchmark: operations per second, mean of a fork"),
-            label("note", "remark on the row"));
+            label("note", "remark on the row"),
+            label("experts", "routed experts per layer of the model, of which N rows are resident"));
 
     private ResultsSchema() {}
 

@@ -150,6 +150,7 @@ final class ModelBackend implements CellBackend {
     private void putCounts(ResultRow.Builder row, SimulationResult result) {
         row.put("policy", result.policy());
         row.put("effective_rows", result.effectiveRows());
+        row.put("experts", model.experts());
         row.put("hit_ratio", result.hitRatio().orElse(Double.NaN));
         row.put("forwards", result.forwards());
         row.put("selections", result.selections());

@@ -124,6 +124,9 @@ class ExperimentCommandsTest {
         refused("unknown key 'speed'", "run", definition, "--set", "speed=1", "--dry-run");
         refused("Missing required parameter", "run");
         refused("no such directory", "plot", folder.resolve("none").toString());
+        Files.writeString(full.resolve("results.csv"), "policy,scope\n");
+        refused("no column schema", "plot", full.toString());
+        Files.delete(full.resolve("results.csv"));
         refused("expected one", "plot", full.toString(), full.toString(), "--out", full.toString());
         refused("no such file", "compare", full.toString(), full.toString());
         refused("--margin is 1.5", "compare", full.toString(), full.toString(), "--margin", "1.5");
