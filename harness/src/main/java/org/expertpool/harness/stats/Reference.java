@@ -16,7 +16,7 @@ public record Reference(int coldForwards, List<Double> coldRows, List<PublishedF
     private static final String IMP_1374 = "kekzl/imp#1374";
     private static final String DAVETHA = "davetha/r9700-lru-expert-cache";
     private static final String LLAMA_27861 = "ggml-org/llama.cpp#27861";
-    private static final String SUGGESTED = "anchors 3.4";
+    private static final String SUGGESTED = "suggested range";
 
     private static final int[] COVERAGE_ROWS = {26, 51, 102, 154, 205, 208, 256, 258, 307, 358, 410};
     private static final double[] COVERAGE_LAYER_0 = {.142, .236, .393, .526, .637, .643, .733, .737, .817, .891, .951};
