@@ -32,7 +32,7 @@ final class LabelPlacer {
     private static final double OUTSIDE = 100_000;
     private static final double ON_LABEL = 10_000;
     private static final double ON_MARKER = 120;
-    private static final double ON_LINE = 25;
+    private static final double ON_LINE = 16;
     private static final double OPTIONAL_BUDGET = 8;
 
     private final Rectangle2D plot;
@@ -114,12 +114,17 @@ final class LabelPlacer {
                 + ON_LINE * lines.stream().filter(line -> line.intersects(box)).count();
     }
 
-    /** What the leader of a label there would cross: other labels above all. */
+    /** What the leader of a label there would cross: a label or marker on its way would take it for its own. */
     private double leaderCost(Point2D point, Rectangle2D box) {
-        return leader(point, box)
-                .map(line ->
-                        ON_MARKER * labels.stream().filter(line::intersects).count())
-                .orElse(0.0);
+        return leader(point, box).map(line -> leaderCost(point, line)).orElse(0.0);
+    }
+
+    private double leaderCost(Point2D point, Line2D line) {
+        long onLabels = labels.stream().filter(line::intersects).count();
+        long onMarkers = markers.stream()
+                .filter(marker -> !marker.contains(point) && line.intersects(marker))
+                .count();
+        return ON_MARKER * (onLabels + onMarkers);
     }
 
     /** The line from a point to the nearest edge of its label, where they lie so far apart that one is needed. */

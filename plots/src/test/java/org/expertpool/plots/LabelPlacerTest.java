@@ -53,6 +53,25 @@ class LabelPlacerTest {
     }
 
     @Test
+    void aLeaderGoesAroundOtherMarkersAndLabels() {
+        Point2D upper = new Point2D.Double(400, 100);
+        Point2D lower = new Point2D.Double(400, 130);
+        for (Point2D point : List.of(upper, lower)) {
+            placer.avoidMarker(point.getX(), point.getY(), 6);
+        }
+        for (int y = 104; y < 180; y += 6) {
+            placer.avoidLine(new Line2D.Double(200, y, 600, y));
+        }
+        Rectangle2D first = placer.place(upper, 80, 12, Leaning.LEFT, true).orElseThrow();
+        Rectangle2D second = placer.place(lower, 80, 12, Leaning.LEFT, true).orElseThrow();
+        assertThat(second.intersects(first)).isFalse();
+        LabelPlacer.leader(lower, second).ifPresent(leader -> {
+            assertThat(leader.intersects(first)).isFalse();
+            assertThat(leader.intersects(394, 94, 12, 12)).isFalse();
+        });
+    }
+
+    @Test
     void aLinesNameAvoidsMarkers() {
         for (int x = 300; x <= 800; x += 10) {
             placer.avoidMarker(x, 195, 5);
