@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.expertpool.pool.cuda.KernelBinary;
 
 /**
  * The machine and the code that a run ran on, as JSON. Things that are not there are null. Host names and paths stay
@@ -76,6 +77,7 @@ public final class Environment {
             code.putNull("git_dirty");
         }
         code.put("harness_sha256", CodeHash.ofCode(Environment.class));
+        code.put("kernels_sha256", KernelBinary.describe() instanceof KernelBinary.Built built ? built.sha256() : null);
         code.put("results_schema", ResultsSchema.VERSION);
         return code;
     }
