@@ -16,13 +16,13 @@ public final class PoolGuards {
     public static PoolConfig admit(PoolRequest request) {
         require(!request.layers().isEmpty(), "layers", "empty", "at least one MoE layer");
         MoeLayer first = request.layers().get(0);
-        sameInAllLayers(request, "experts", MoeLayer::experts);
-        sameInAllLayers(request, "topK", MoeLayer::topK);
-        sameInAllLayers(request, "row", MoeLayer::row);
-        sameInAllLayers(request, "elementType", MoeLayer::elementType);
         PoolConfig config = new PoolConfig(
                 request.layers().size(), first.experts(), first.topK(), request.rows(), request.maxDecodeTokens());
         if (config.enabled()) {
+            sameInAllLayers(request, "experts", MoeLayer::experts);
+            sameInAllLayers(request, "topK", MoeLayer::topK);
+            sameInAllLayers(request, "row", MoeLayer::row);
+            sameInAllLayers(request, "elementType", MoeLayer::elementType);
             require(QUANTISATION.equals(request.quantisation()), "quantisation", request.quantisation(), QUANTISATION);
             require(CONSUMER.equals(request.consumer()), "consumer", request.consumer(), CONSUMER);
             oneRank("expert", request.parallelism().expert());

@@ -37,6 +37,9 @@ class PoolGuardsTest {
     void aPoolThatIsOffNeedsNothing() {
         Request off = request().rows(0).quantisation("fp8").source(null);
         assertThat(PoolGuards.admit(off.make()).enabled()).isFalse();
+        // Nor layers of one shape: without the pool, a model runs as it did before there was one.
+        Request mixed = off.layer(1, new MoeLayer(8, 2, WIDER, "fp16"));
+        assertThat(PoolGuards.admit(mixed.make()).enabled()).isFalse();
     }
 
     static Stream<Arguments> refusals() {
