@@ -34,9 +34,11 @@ public record ExpertPacker(ScaleFactorRule rule, ActivationType type) {
     public record Packed(float gate, float up, float down, ScaleLoss loss) {}
 
     /**
-     * Writes the row of an expert at the buffer's position, which moves past it.
+     * Writes the row of an expert at the buffer's position, which moves past it; a refused expert leaves the buffer as it
+     * was.
      *
-     * @throws BadInputException scales that are negative or NaN, or a shape that Marlin cannot hold
+     * @throws BadInputException scales that are negative or NaN, an alpha outside fp32, or a shape that Marlin cannot
+     *     hold
      */
     public Packed pack(PlainExpert expert, ByteBuffer into) {
         ExpertRowLayout layout = expert.layout();
@@ -45,17 +47,18 @@ public record ExpertPacker(ScaleFactorRule rule, ActivationType type) {
         ScaleCodes.Encoded gate = encode(expert.gate());
         ScaleCodes.Encoded up = encode(expert.up());
         ScaleCodes.Encoded down = encode(expert.down());
+        Packed packed = new Packed(
+                alpha(expert.gate(), gate),
+                alpha(expert.up(), up),
+                alpha(expert.down(), down),
+                gate.loss().plus(up.loss()).plus(down.loss()));
 
         byte[] w13 = concat(expert.gate().codes(), expert.up().codes());
         putWords(WeightRepack.repack(w13, 2 * width, hidden), into);
         into.put(ScaleOrder.toMarlin(concat(gate.codes(), up.codes()), 2 * width, hidden));
         putWords(WeightRepack.repack(expert.down().codes(), hidden, width), into);
         into.put(ScaleOrder.toMarlin(down.codes(), hidden, width));
-        return new Packed(
-                alpha(expert.gate(), gate),
-                alpha(expert.up(), up),
-                alpha(expert.down(), down),
-                gate.loss().plus(up.loss()).plus(down.loss()));
+        return packed;
     }
 
     private ScaleCodes.Encoded encode(Nvfp4Tensor tensor) {

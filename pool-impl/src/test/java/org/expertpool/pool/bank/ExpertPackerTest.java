@@ -72,6 +72,13 @@ class ExpertPackerTest {
         assertThatThrownBy(() -> pack(ExpertPacker.DEFAULT, tensor(ONE, 1f), negative, tensor(ONE, 1f)))
                 .isInstanceOf(BadInputException.class)
                 .hasMessageContaining("block scale 0 is 0xb8");
+        ByteBuffer untouched = ByteBuffer.allocate((int) new ExpertRowLayout(64, 64).rowBytes());
+        Nvfp4Tensor ones = new Nvfp4Tensor(64, 64, filled(2048, 0x22), scales(ONE), 1f);
+        PlainExpert overflowing = new PlainExpert(ones, ones, tensor(0x7E, 512f));
+        assertThatThrownBy(() -> ExpertPacker.DEFAULT.pack(overflowing, untouched))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("alpha of global scale 512.0");
+        assertThat(untouched).isEqualTo(ByteBuffer.allocate(untouched.capacity()));
         Nvfp4Tensor wide = new Nvfp4Tensor(64, 128, new byte[4096], new byte[512], 1f);
         assertThatThrownBy(() -> new PlainExpert(tensor(ONE, 1f), wide, tensor(ONE, 1f)))
                 .isInstanceOf(BadInputException.class)
@@ -89,8 +96,12 @@ class ExpertPackerTest {
     }
 
     private static byte[] scales(int scale) {
-        byte[] scales = new byte[256];
-        Arrays.fill(scales, (byte) scale);
-        return scales;
+        return filled(256, scale);
+    }
+
+    private static byte[] filled(int length, int value) {
+        byte[] bytes = new byte[length];
+        Arrays.fill(bytes, (byte) value);
+        return bytes;
     }
 }

@@ -204,7 +204,9 @@ class ScaleCodesTest {
     @ParameterizedTest
     @ValueSource(floats = {512f, 1e30f, Float.NaN, Float.POSITIVE_INFINITY})
     void alphaRefusesToOverflow(float globalScale) {
-        assertThatThrownBy(() -> ActivationType.BF16.alpha(globalScale, 0)).isInstanceOf(ArithmeticException.class);
+        assertThatThrownBy(() -> ActivationType.BF16.alpha(globalScale, 0))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("alpha of global scale " + globalScale);
     }
 
     @Test
