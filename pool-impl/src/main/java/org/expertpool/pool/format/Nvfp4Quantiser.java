@@ -31,16 +31,15 @@ public final class Nvfp4Quantiser {
 
     /** Quantises {@code weights [n, k]} with a given global scale, such as one that two projections share. */
     public static Nvfp4Tensor quantise(float[] weights, int n, int k, float globalScale) {
+        if (weights.length != (long) n * k) {
+            throw new BadInputException(
+                    "NVFP4 quantise: weights has " + weights.length + " values, expected n * k = " + (long) n * k);
+        }
+        if (!(globalScale >= Float.MIN_NORMAL)) {
+            throw new BadInputException("NVFP4 quantise: globalScale is " + globalScale + ", expected at least 2^-126");
+        }
         Nvfp4Tensor tensor =
                 new Nvfp4Tensor(n, k, new byte[n * k / 2], new byte[n * k / Nvfp4Tensor.BLOCK], globalScale);
-        if (weights.length != n * k) {
-            throw new BadInputException(
-                    "NVFP4 quantise: weights has " + weights.length + " values, expected n * k = " + n * k);
-        }
-        if (!(globalScale > 0)) {
-            throw new BadInputException(
-                    "NVFP4 quantise: globalScale is " + globalScale + ", expected a positive number");
-        }
         for (int from = 0; from < weights.length; from += Nvfp4Tensor.BLOCK) {
             quantiseBlock(weights, from, tensor);
         }

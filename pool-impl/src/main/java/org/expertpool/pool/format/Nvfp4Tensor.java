@@ -29,6 +29,10 @@ public final class Nvfp4Tensor {
     public Nvfp4Tensor(int n, int k, byte[] codes, byte[] scales, float globalScale) {
         require(n > 0, "n", n, "at least 1");
         require(k > 0 && k % BLOCK == 0, "k", k, "a positive multiple of " + BLOCK);
+        if ((long) n * k > Integer.MAX_VALUE) {
+            throw new BadInputException(
+                    "NVFP4 tensor: n * k is " + (long) n * k + ", expected at most " + Integer.MAX_VALUE);
+        }
         requireLength("codes", codes.length, (long) n * k / 2);
         requireLength("scales", scales.length, (long) n * k / BLOCK);
         if (!(globalScale >= 0) || Float.isInfinite(globalScale)) {

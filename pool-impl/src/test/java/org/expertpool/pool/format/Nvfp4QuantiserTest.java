@@ -145,11 +145,23 @@ class Nvfp4QuantiserTest {
                 .hasMessageContaining("codes has 7 bytes, expected 8");
         assertThatThrownBy(() -> new Nvfp4Tensor(1, 16, new byte[8], new byte[2], 1f))
                 .hasMessageContaining("scales has 2 bytes, expected 1");
+        assertThatThrownBy(() -> new Nvfp4Tensor(1 << 16, 1 << 16, new byte[8], new byte[1], 1f))
+                .as("indices of weights are 32-bit")
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("NVFP4 tensor: n * k is 4294967296, expected at most 2147483647");
+        assertThatThrownBy(() -> Nvfp4Quantiser.quantise(new float[16], 1 << 16, 1 << 16))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("16 values, expected n * k = 4294967296");
         for (float scale : new float[] {-1, Float.NaN, Float.POSITIVE_INFINITY}) {
             assertThatThrownBy(() -> new Nvfp4Tensor(1, 16, new byte[8], new byte[1], scale))
                     .isInstanceOf(BadInputException.class)
                     .hasMessageContaining("globalScale is " + scale);
         }
+        // Times the smallest block scale, this one would be zero.
+        float[] tiny = {Float.MIN_VALUE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        assertThatThrownBy(() -> Nvfp4Quantiser.quantise(tiny, 1, 16, Float.MIN_VALUE))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("globalScale is 1.4E-45, expected at least 2^-126");
         assertThatThrownBy(() -> Nvfp4Quantiser.quantise(new float[16], 1, 16, 0f))
                 .hasMessageContaining("globalScale is 0.0");
         assertThatThrownBy(() -> Nvfp4Quantiser.quantise(new float[15], 1, 16)).hasMessageContaining("15 values");
