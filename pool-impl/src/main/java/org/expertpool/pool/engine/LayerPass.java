@@ -21,16 +21,20 @@ final class LayerPass {
     private final short[] laneOutputs; // bf16 [lanes, hidden], zero at first
     private final boolean[] computed; // [lanes]
 
-    /** @param source gives the row layout and the alphas; its rows are not read */
-    LayerPass(HostSource source, int layer, int topK, short[] activations, float[] weights) {
+    /**
+     * @param source gives the row layout and the alphas; its rows are not read
+     * @param lanes lanes of the call, by its ids
+     */
+    LayerPass(HostSource source, int layer, int topK, int lanes, short[] activations, float[] weights) {
         this.source = source;
         this.layer = layer;
         this.topK = topK;
         hidden = source.layout().hidden();
         this.activations = activations;
         this.weights = weights;
-        require("activations", activations.length, (long) weights.length / topK * hidden);
-        require("weights", weights.length, (long) weights.length / topK * topK);
+        require("ids", lanes, (long) lanes / topK * topK);
+        require("weights", weights.length, lanes);
+        require("activations", activations.length, (long) lanes / topK * hidden);
         laneOutputs = new short[Math.multiplyExact(weights.length, hidden)];
         computed = new boolean[weights.length];
     }

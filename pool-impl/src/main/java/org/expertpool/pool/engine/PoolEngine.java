@@ -19,7 +19,7 @@ public final class PoolEngine implements MoeEngine {
 
     @Override
     public short[] forward(int layer, short[] activations, int[] ids, float[] weights) {
-        LayerPass pass = new LayerPass(pool.source(), layer, pool.config().topK(), activations, weights);
+        LayerPass pass = new LayerPass(pool.source(), layer, pool.config().topK(), ids.length, activations, weights);
         if (ids.length <= pool.config().width().lanes()) {
             StepPlan plan = pool.step(layer, ids, weights, ids.length);
             pass.compute(Arrays.copyOf(plan.safeIds(), ids.length), plan.stepMap(), pool.bank()::row);

@@ -25,11 +25,11 @@ public final class ResidentEngine implements MoeEngine {
 
     @Override
     public short[] forward(int layer, short[] activations, int[] ids, float[] weights) {
+        LayerPass pass = new LayerPass(source, layer, topK, ids.length, activations, weights);
         int[] safeIds = new int[ids.length];
         Lanes.sanitise(ids, weights, ids.length, source.experts(), safeIds);
         int[] rowByExpert = new int[source.experts()];
         Arrays.setAll(rowByExpert, expert -> layer * source.experts() + expert);
-        LayerPass pass = new LayerPass(source, layer, topK, activations, weights);
         pass.compute(safeIds, rowByExpert, bank::row);
         return pass.sum();
     }

@@ -250,6 +250,11 @@ class PoolEngineTest {
         assertThatThrownBy(() -> RESIDENT.forward(0, new short[63], new int[3], new float[3]))
                 .hasMessage("activations has 63 values, expected 64");
         assertThatThrownBy(() -> RESIDENT.forward(0, new short[64], new int[4], new float[4]))
-                .hasMessage("weights has 4 values, expected 3");
+                .hasMessage("ids has 4 values, expected 3");
+        ExpertPool pool = pool(4, 2);
+        pool.openGate();
+        assertThatThrownBy(() -> new PoolEngine(pool).forward(0, new short[64], new int[3], new float[6]))
+                .hasMessage("weights has 6 values, expected 3");
+        assertThat(pool.tables().clock()).as("judged before the step").isZero();
     }
 }
