@@ -12,8 +12,8 @@ import org.expertpool.pool.BadInputException;
  */
 public record StridedPart(ByteBuffer bytes, long strideBytes) {
     public StridedPart {
-        if (strideBytes < 0) {
-            throw new BadInputException("strideBytes is " + strideBytes + ", expected at least 0");
+        if (strideBytes < 0 || strideBytes > Integer.MAX_VALUE) {
+            throw new BadInputException("strideBytes is " + strideBytes + ", expected 0 to " + Integer.MAX_VALUE);
         }
         bytes = bytes.slice().asReadOnlyBuffer();
     }

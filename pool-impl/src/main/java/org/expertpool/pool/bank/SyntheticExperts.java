@@ -85,7 +85,8 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
 
     /** The alpha table f32 {@code [layers * experts, 3]} for bf16 activations. */
     public FloatBuffer alphas() {
-        FloatBuffer table = FloatBuffer.allocate(Math.multiplyExact(layers * experts, HostSource.PROJECTIONS));
+        FloatBuffer table =
+                FloatBuffer.allocate(Math.multiplyExact(Math.multiplyExact(layers, experts), HostSource.PROJECTIONS));
         for (int layer = 0; layer < layers; layer++) {
             for (int expert = 0; expert < experts; expert++) {
                 for (float globalScale : globalScales(layer, expert)) {

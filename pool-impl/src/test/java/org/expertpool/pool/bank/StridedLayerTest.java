@@ -66,6 +66,9 @@ class StridedLayerTest {
                 .hasMessage("layer 0 w2 has 14239 bytes, expected at least 14240 for 5 experts of 2048 bytes"
                         + " at a stride of 3048");
         assertThatThrownBy(() -> new StridedPart(ByteBuffer.allocate(1), -1)).hasMessageContaining("strideBytes is -1");
+        assertThatThrownBy(() -> new StridedPart(ByteBuffer.allocate(1), 1L << 62))
+                .as("whose multiples wrap around")
+                .isInstanceOf(BadInputException.class);
     }
 
     private static StridedLayer strided(byte[][] tensors) {
