@@ -2,6 +2,7 @@ package org.expertpool.pool.plan;
 
 import java.util.EnumMap;
 import java.util.Map;
+import org.expertpool.pool.BadInputException;
 
 /**
  * The values of the planner's controls (pool-semantics 3). Immutable, so a set of changes is taken whole or not at all.
@@ -29,6 +30,9 @@ public record PoolControls(int gate, int promoteLimit, int promoteInterval, int 
         Map<Control, Integer> next = new EnumMap<>(Control.class);
         changes.forEach((name, value) -> {
             Control control = Control.named(name);
+            if (value.doubleValue() % 1 != 0) {
+                throw new BadInputException("control " + name + " is " + value + ", expected a whole number");
+            }
             next.put(control, control.require(value.longValue()));
         });
         return new PoolControls(

@@ -9,6 +9,7 @@ import org.expertpool.pool.BadInputException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PoolControlsTest {
     @ParameterizedTest
@@ -50,6 +51,14 @@ class PoolControlsTest {
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("control Gate is unknown, expected one of gate, promoteLimit, promoteInterval,"
                         + " promoteMinMisses, protectRecent");
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, Double.NaN, Double.POSITIVE_INFINITY})
+    void fractionsAreRefusedNotCutOff(double value) {
+        assertThatThrownBy(() -> PoolControls.DEFAULTS.with(Map.of("gate", value)))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("control gate is " + value + ", expected a whole number");
     }
 
     @Test
