@@ -39,9 +39,19 @@ public record ModelGeometry(
             throw new BadInputException(
                     "model " + name + ": topK is " + topK + ", expected at most experts = " + experts);
         }
+        long keys = (long) layers * experts;
+        if (keys > Integer.MAX_VALUE) {
+            throw new BadInputException("model " + name + ": layers * experts is " + keys + ", expected at most "
+                    + Integer.MAX_VALUE + " (keys are 32-bit)");
+        }
+        long rowBytes = layout(name, hidden, expertWidth).rowBytes();
+        if (rowBytes > Long.MAX_VALUE / keys) {
+            throw new BadInputException("model " + name + ": " + keys + " rows of " + rowBytes
+                    + " bytes, expected at most " + Long.MAX_VALUE + " bytes in all");
+        }
     }
 
-    /** The layout of this model's expert rows; a shape that the Marlin form cannot hold is bad input. */
+    /** The layout of this model's expert rows. */
     public ExpertRowLayout rowLayout() {
         return new ExpertRowLayout(hidden, expertWidth);
     }
@@ -59,6 +69,14 @@ public record ModelGeometry(
     /** Bytes of all expert rows of the model. */
     public long allExpertBytes() {
         return layers * layerBytes();
+    }
+
+    private static ExpertRowLayout layout(String model, int hidden, int expertWidth) {
+        try {
+            return new ExpertRowLayout(hidden, expertWidth);
+        } catch (BadInputException unfit) {
+            throw new BadInputException("model " + model + ": " + unfit.getMessage(), unfit);
+        }
     }
 
     private static void positive(String model, String field, long value) {

@@ -77,6 +77,8 @@ class ModelPresetsTest {
         "'experts = 8', 'expert = 8', 'field expert is unknown'",
         "'experts = 8', 'experts = ', ':2: not TOML'",
         "'fixedBytes = 0', 'fixedBytes = -1', 'fixedBytes is -1'",
+        "'hidden = 64', 'hidden = 65', 'hidden is 65, expected a multiple of 64'",
+        "'experts = 8', 'experts = 2000000000', 'layers * experts is 4000000000, expected at most 2147483647'",
     })
     void namesWhatIsWrongInAFile(String was, String becomes, String message, @TempDir Path folder) throws IOException {
         Path file = folder.resolve("bad.toml");
@@ -85,6 +87,17 @@ class ModelPresetsTest {
                 .isInstanceOf(BadInputException.class)
                 .hasMessageContaining(message)
                 .hasMessageContaining("bad");
+    }
+
+    /** Products of fields that pass one by one; no total may wrap around. */
+    @Test
+    void totalsStayIn64Bits() {
+        assertThat(new ModelGeometry("wide", 1, 1 << 20, 1, 1 << 20, 1 << 20, 0, 0, 0).allExpertBytes())
+                .isEqualTo(27L << 56);
+        assertThatThrownBy(() -> new ModelGeometry("wider", 1, 1 << 23, 1, 1 << 20, 1 << 20, 0, 0, 0))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("model wider: 8388608 rows of 1855425871872 bytes, expected at most 9223372036854775807"
+                        + " bytes in all");
     }
 
     @Test
