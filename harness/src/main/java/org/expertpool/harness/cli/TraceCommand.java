@@ -7,9 +7,15 @@ import picocli.CommandLine.Spec;
 /** {@code poolbench trace}: the trace tools. */
 @Command(
         name = "trace",
-        description = "Look at, convert and generate routing traces.",
+        description = "Look at, convert, generate, merge and capture routing traces.",
         mixinStandardHelpOptions = true,
-        subcommands = {TraceInfoCommand.class, TraceGenerateCommand.class, TraceConvertCommand.class})
+        subcommands = {
+            TraceInfoCommand.class,
+            TraceGenerateCommand.class,
+            TraceConvertCommand.class,
+            TraceMergeCommand.class,
+            TraceUnionCommand.class
+        })
 final class TraceCommand implements Runnable {
     @Spec
     private CommandSpec spec;

@@ -41,6 +41,11 @@ public final class TraceWriter implements ForwardSink, AutoCloseable {
         encoder.forward(header, ids, weights);
     }
 
+    /** Forwards taken so far. */
+    public long forwards() {
+        return encoder.forwards();
+    }
+
     /** Completes the header and puts the file in place. */
     public void commit() throws IOException {
         encoder.finish();
