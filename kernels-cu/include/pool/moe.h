@@ -1,0 +1,96 @@
+// What the MoE kernels share with their callers. Host-compilable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pool/constants.h"
+
+namespace pool {
+
+// K of a GEMM is cut into chunks of this length, the last one shorter; the same for every shape and every M.
+constexpr int kChunkK = 160;
+
+// One MMA: 16 output channels (weights) by 8 lanes (activations) over 16 k. The same roles for every M.
+constexpr int kMmaChannels = 16;
+constexpr int kMmaLanes = 8;
+constexpr int kMmaK = 16;
+constexpr int kChunkSteps = kChunkK / kMmaK;
+
+// A warp reads 16 bytes a thread of the Marlin words: one k16 step of this many output channels.
+constexpr int kTileChannels = 64;
+
+// Widest call of the decode kernels: each warp groups the lanes by itself, four ids a thread.
+constexpr int kMaxDecodeLanes = 128;
+
+// Decode kernel of gate and up: warps that take chunks side by side, for one token and for more.
+constexpr int kWideChunkWarps = 16;
+constexpr int kNarrowChunkWarps = 4;
+
+// General kernels: threads a block, and lanes a block by variant.
+constexpr int kGeneralThreads = 128;
+constexpr int kMaxBlockLanes = 32;
+constexpr int kAlignThreads = 256;
+
+// One of the four parts of an expert row in a bank: row r lies at base + r * strideBytes, on 16 bytes.
+struct alignas(8) RowBase {
+  const uint8_t* base;
+  uint64_t strideBytes;
+};
+static_assert(sizeof(RowBase) == 16);
+
+// Factors of one expert's accumulators; a table [layers * experts] is resident, indexed by key and not by row.
+struct ExpertAlphas {
+  float gate;
+  float up;
+  float down;
+};
+static_assert(sizeof(ExpertAlphas) == 12);
+
+// Groups of lanes of one expert, made by the alignment kernels (marlin-nvfp4 4). Device memory.
+struct alignas(8) LaneBlocks {
+  int32_t* sortedLanes;   // [maxBlocks * blockLanes] ascending within an expert; `lanes` where no lane is
+  int32_t* blockExperts;  // [maxBlocks] expert, or -1 past the last block
+  int32_t* paddedLanes;   // [1] live blocks * blockLanes
+  int32_t* laneCounts;    // [experts] scratch
+  int32_t blockLanes;     // 8, 16 or 32
+  int32_t maxBlocks;      // see maxLaneBlocks
+};
+static_assert(sizeof(LaneBlocks) == 40);
+
+// One layer call: out[t] = sum over t's lanes of weight * down(silu(gate(x)) * up(x)). Hidden and width: multiples of 64.
+struct alignas(8) MoeParams {
+  const uint16_t* activations;  // bf16 [tokens, hidden], on 16 bytes
+  const int32_t* ids;           // [lanes] expert; a lane outside [0, experts) is not computed
+  const int32_t* rows;          // [lanes] bank row of each valid lane (decode)
+  const int32_t* expertRows;    // [experts] bank row of each routed expert (general)
+  const float* weights;         // [lanes] router weights
+  const ExpertAlphas* alphas;   // [experts] of this layer
+  RowBase w13;                  // Marlin words [hidden/16, 4*width]; gate columns first
+  RowBase s13;                  // scale codes [hidden/16, 2*width]
+  RowBase w2;                   // Marlin words [width/16, 2*hidden]
+  RowBase s2;                   // scale codes [width/16, hidden]
+  uint16_t* inner;              // bf16 [lanes, width] scratch, on 16 bytes
+  uint16_t* laneOut;            // bf16 [lanes, hidden] scratch, on 16 bytes
+  uint16_t* out;                // bf16 [tokens, hidden], on 16 bytes
+  int32_t* arrivals;            // [hidden/64] 0 before and after each call (decode); not shared by calls that overlap
+  LaneBlocks blocks;            // (general)
+  int32_t tokens;
+  int32_t topK;
+  int32_t hidden;
+  int32_t width;
+  int32_t experts;
+  int32_t blockLanes;  // most lanes of a decode block, 1 .. 8: 1 reads a row for each lane, 8 once for 8 lanes
+  int32_t prefetch;    // 1: the first decode GEMM draws the second one's rows into L2
+  int32_t reserved;
+};
+static_assert(sizeof(MoeParams) == 216);
+
+// Most blocks that `lanes` lanes of `experts` experts can need.
+constexpr int64_t maxLaneBlocks(int64_t lanes, int64_t experts, int64_t blockLanes) {
+  const int64_t padded = lanes + experts * (blockLanes - 1);
+  const int64_t most = lanes < experts && lanes * blockLanes < padded ? lanes * blockLanes : padded;
+  return (most + blockLanes - 1) / blockLanes;
+}
+
+}  // namespace pool

@@ -1,0 +1,357 @@
+// Experts for the MoE tests: plain codes and scales, the same packed into bank rows, and references in float64.
+//
+// The packer and the references follow marlin-nvfp4 sections 1 and 2 and share no code with the kernels.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "pool/moe.h"
+
+namespace test {
+
+struct MoeGeometry {
+  int hidden;
+  int width;
+  int experts;
+  int topK;
+};
+
+// What the numbers are like.
+enum class Numbers {
+  kRandom,  // normal activations, any code, scales from 2^-6 to 448, global scales of every projection different
+  kExact,   // all sums exact in fp32 in any order (marlin-nvfp4 2.8)
+};
+
+inline double e2m1(int code) {
+  static const double magnitudes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  return code & 8 ? -magnitudes[code & 7] : magnitudes[code & 7];
+}
+
+inline double e4m3(int byte) {
+  const int exponent = byte >> 3 & 15;
+  const int mantissa = byte & 7;
+  return exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
+}
+
+inline float bf16Value(uint16_t bits) {
+  const uint32_t word = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+// Nearest, ties to even, through float64: adding and taking away a number whose last place is a bf16's.
+inline uint16_t bf16Bits(float value) {
+  if (value == 0 || !std::isfinite(value)) {
+    uint32_t word;
+    std::memcpy(&word, &value, sizeof word);
+    return static_cast<uint16_t>(word >> 16);
+  }
+  int exponent;
+  std::frexp(value, &exponent);
+  const double place = std::ldexp(1.0, std::max(exponent - 8, -133));
+  const float rounded = static_cast<float>(std::nearbyint(value / place) * place);
+  uint32_t word;
+  std::memcpy(&word, &rounded, sizeof word);
+  return static_cast<uint16_t>(word >> 16);
+}
+
+// One projection as a checkpoint has it: codes [n][k], one E4M3 byte for each 16 k.
+struct PlainMatrix {
+  int n;
+  int k;
+  float global;
+  int shift;  // scale factor sf = 2^shift (the newer rule of marlin-nvfp4 2.5)
+  std::vector<uint8_t> codes;
+  std::vector<uint8_t> scales;
+
+  double scaleOf(int row, int group) const { return e4m3(scales[size_t(row) * (k / 16) + group]); }
+  // Code times scale as the kernel sees it, before its factor 2^-119.
+  double scaled(int row, int column) const {
+    const double scale = std::ldexp(scaleOf(row, column / 16), shift);
+    return scale < std::ldexp(1.0, -6) ? 0.0 : e2m1(codes[size_t(row) * k + column]) * scale;
+  }
+  double alpha() const { return std::ldexp(double(global), 119 - shift); }
+};
+
+class MoeCase {
+ public:
+  MoeCase(const MoeGeometry& geometry, Numbers numbers, int spareRows, uint64_t seed)
+      : g(geometry), random_(seed), numbers_(numbers) {
+    for (int e = 0; e < g.experts; ++e) {
+      gate.push_back(matrix(g.width, g.hidden, 0));
+      up.push_back(matrix(g.width, g.hidden, 1));
+      down.push_back(matrix(g.hidden, g.width, 2));
+    }
+    for (int e = 0; e < g.experts; ++e) {
+      alphas.push_back({float(gate[e].alpha()), float(up[e].alpha()), float(down[e].alpha())});
+    }
+    place(spareRows);
+  }
+
+  size_t w13Bytes() const { return size_t(g.hidden) * g.width; }
+  size_t s13Bytes() const { return w13Bytes() / 8; }
+  size_t w2Bytes() const { return w13Bytes() / 2; }
+  size_t s2Bytes() const { return w13Bytes() / 16; }
+  size_t rowBytes() const { return w13Bytes() + s13Bytes() + w2Bytes() + s2Bytes(); }
+
+  // Puts the experts into other rows; what no expert owns is poison.
+  void place(int spareRows) {
+    const int rows = g.experts + spareRows;
+    std::vector<int32_t> order(rows);
+    for (int i = 0; i < rows; ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), random_);
+    expertRows.assign(order.begin(), order.begin() + g.experts);
+    bank.assign(rows * rowBytes(), 0xff);
+    for (int e = 0; e < g.experts; ++e) pack(e, bank.data() + expertRows[e] * rowBytes());
+  }
+
+  const MoeGeometry g;
+  std::vector<PlainMatrix> gate, up, down;
+  std::vector<pool::ExpertAlphas> alphas;
+  std::vector<uint8_t> bank;        // [rows][w13, s13, w2, s2]
+  std::vector<int32_t> expertRows;  // [experts]
+
+ private:
+  int draw(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random_); }
+
+  PlainMatrix matrix(int n, int k, int projection) {
+    PlainMatrix m{n, k, 1.0f, 0, std::vector<uint8_t>(size_t(n) * k), std::vector<uint8_t>(size_t(n) * (k / 16))};
+    if (numbers_ == Numbers::kRandom) {
+      for (auto& code : m.codes) code = static_cast<uint8_t>(draw(0, 15));
+      for (auto& scale : m.scales) scale = static_cast<uint8_t>(draw(0x28, 0x50));
+      // Small enough that silu is neither linear nor zero; up is not gate (bug 5 of marlin-nvfp4 8).
+      m.global = std::ldexp(float(draw(128, 255)), projection == 1 ? -16 : -17) / std::sqrt(float(k));
+    } else {
+      // Gate reads k = 0 alone, so silu's argument is large and silu exact; the others have few small values.
+      for (int row = 0; row < n; ++row)
+        for (int column = 0; column < k; ++column) {
+          const int any = draw(0, 3) == 0 ? draw(0, 15) : 0;
+          m.codes[size_t(row) * k + column] = static_cast<uint8_t>(projection == 0 ? (column == 0 ? 2 : 0) : any);
+        }
+      for (auto& scale : m.scales) scale = static_cast<uint8_t>(projection == 0 ? 0x38 : 0x38 + 8 * draw(0, 1));
+      m.global = projection == 0 ? 128.0f : projection == 1 ? 0.5f : 2.0f;
+    }
+    double largest = 0;
+    for (uint8_t scale : m.scales) largest = std::max(largest, e4m3(scale));
+    m.shift = largest < 448 ? static_cast<int>(std::floor(std::log2(448 / largest))) : 0;
+    return m;
+  }
+
+  static void packWord(const PlainMatrix& m, int row, int n, int channels, uint8_t* words) {
+    for (int k = 0; k < m.k; ++k) {
+      const int nr = n % 64, kr = k % 16;
+      const int lane = 4 * (nr % 8) + kr % 8 / 2;
+      const size_t word = size_t(k / 16) * 2 * channels + n / 64 * 128 + lane * 4 + nr / 16;
+      const int nibble = 4 * (kr % 2) + 2 * (nr % 16 / 8) + kr / 8;
+      uint8_t& byte = words[word * 4 + nibble / 2];
+      const int at = nibble % 2 * 4;
+      byte = static_cast<uint8_t>((byte & ~(15 << at)) | m.codes[size_t(row) * m.k + k] << at);
+    }
+  }
+
+  static void packScale(const PlainMatrix& m, int row, int n, int channels, uint8_t* codes) {
+    const int v = n % 64 / 8;
+    const int sigma = (v & 4) | (v & 1) << 1 | (v >> 1 & 1);
+    for (int group = 0; group < m.k / 16; ++group) {
+      const double value = std::ldexp(m.scaleOf(row, group), m.shift + 7);
+      int code = 0;
+      if (value >= 2) {
+        int exponent;
+        const double fraction = std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [0.5, 1)
+        code = (exponent - 1 + 15) * 8 + static_cast<int>(fraction * 16) - 8;
+      }
+      codes[size_t(group) * channels + n / 64 * 64 + n % 8 * 8 + sigma] = static_cast<uint8_t>(code);
+    }
+  }
+
+  void pack(int e, uint8_t* row) const {
+    uint8_t* s13 = row + w13Bytes();
+    uint8_t* w2 = s13 + s13Bytes();
+    uint8_t* s2 = w2 + w2Bytes();
+    for (int n = 0; n < g.width; ++n) {
+      packWord(gate[e], n, n, 2 * g.width, row);
+      packWord(up[e], n, g.width + n, 2 * g.width, row);
+      packScale(gate[e], n, n, 2 * g.width, s13);
+      packScale(up[e], n, g.width + n, 2 * g.width, s13);
+    }
+    for (int n = 0; n < g.hidden; ++n) {
+      packWord(down[e], n, n, g.hidden, w2);
+      packScale(down[e], n, n, g.hidden, s2);
+    }
+  }
+
+  std::mt19937_64 random_;
+  const Numbers numbers_;
+};
+
+// Inputs of one layer call.
+struct MoeCall {
+  int tokens;
+  std::vector<uint16_t> activations;  // [tokens, hidden]
+  std::vector<int32_t> ids;           // [tokens * topK]
+  std::vector<float> weights;
+
+  // Token t alone.
+  MoeCall only(int t, const MoeGeometry& g) const {
+    return {1,
+            {activations.begin() + size_t(t) * g.hidden, activations.begin() + size_t(t + 1) * g.hidden},
+            {ids.begin() + t * g.topK, ids.begin() + (t + 1) * g.topK},
+            {weights.begin() + t * g.topK, weights.begin() + (t + 1) * g.topK}};
+  }
+  MoeCall first(int count, const MoeGeometry& g) const {
+    return {count,
+            {activations.begin(), activations.begin() + size_t(count) * g.hidden},
+            {ids.begin(), ids.begin() + count * g.topK},
+            {weights.begin(), weights.begin() + count * g.topK}};
+  }
+};
+
+// Routing with some lanes that carry no expert, and some tokens that name one twice.
+inline MoeCall makeCall(const MoeGeometry& g, Numbers numbers, int tokens, bool badLanes, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  MoeCall call{tokens, std::vector<uint16_t>(size_t(tokens) * g.hidden), std::vector<int32_t>(tokens * g.topK),
+               std::vector<float>(tokens * g.topK)};
+  std::normal_distribution<float> normal;
+  for (size_t i = 0; i < call.activations.size(); ++i) {
+    const int few = static_cast<int>(random() % 24);
+    const float exact = i % g.hidden == 0 ? 1.0f : few == 0 ? 1.0f : few == 1 ? -1.0f : 0.0f;
+    call.activations[i] = bf16Bits(numbers == Numbers::kExact ? exact : normal(random));
+  }
+  for (int t = 0; t < tokens; ++t) {
+    std::vector<int32_t> experts(g.experts);
+    for (int e = 0; e < g.experts; ++e) experts[e] = e;
+    std::shuffle(experts.begin(), experts.end(), random);
+    for (int s = 0; s < g.topK; ++s) {
+      const int lane = t * g.topK + s;
+      call.ids[lane] = experts[s];
+      call.weights[lane] = numbers == Numbers::kExact ? std::ldexp(1.0f, -static_cast<int>(random() % 3))
+                                                      : 0.02f + float(random() % 1000) / 5000.0f;
+      if (badLanes && random() % 5 == 0) call.ids[lane] = random() % 2 ? -1 : (random() % 2 ? g.experts : 0x7fffffff);
+      if (badLanes && s > 0 && random() % 9 == 0) call.ids[lane] = call.ids[lane - 1];
+    }
+  }
+  return call;
+}
+
+// What the kernels leave: scratch of valid lanes, and the output.
+struct MoeResult {
+  std::vector<uint16_t> inner;    // [lanes, width]
+  std::vector<uint16_t> laneOut;  // [lanes, hidden]
+  std::vector<uint16_t> out;      // [tokens, hidden]
+};
+
+inline bool validLane(const MoeGeometry& g, int32_t id) { return id >= 0 && id < g.experts; }
+
+// The rounding points of the design with sums in float64, which are exact for Numbers::kExact.
+class RoundedReference {
+ public:
+  RoundedReference(const MoeCase& c, const MoeCall& call) : c_(c), g_(c.g) {
+    result.inner.resize(call.ids.size() * g_.width);
+    result.laneOut.resize(call.ids.size() * g_.hidden);
+    result.out.resize(size_t(call.tokens) * g_.hidden);
+    for (size_t lane = 0; lane < call.ids.size(); ++lane) {
+      if (validLane(g_, call.ids[lane])) this->lane(call, static_cast<int>(lane));
+    }
+    for (int t = 0; t < call.tokens; ++t)
+      for (int h = 0; h < g_.hidden; ++h) {
+        float sum = 0;
+        for (int s = 0; s < g_.topK; ++s) {
+          const size_t lane = size_t(t) * g_.topK + s;
+          if (validLane(g_, call.ids[lane])) sum += bf16Value(result.laneOut[lane * g_.hidden + h]);
+        }
+        result.out[size_t(t) * g_.hidden + h] = bf16Bits(sum);
+      }
+  }
+
+  MoeResult result;
+  double largestRatio = 0;  // largest sum of magnitudes over the smallest product; exact in any order below 2^22
+
+ private:
+  float accumulate(const PlainMatrix& m, int row, const uint16_t* x) {
+    double sum = 0, magnitudes = 0, granule = INFINITY;
+    for (int k = 0; k < m.k; ++k) {
+      const double product = bf16Value(x[k]) * m.scaled(row, k);
+      sum += product;
+      magnitudes += std::fabs(product);
+      // The lowest bit set in the product.
+      if (product != 0) {
+        int exponent;
+        double fraction = std::fabs(std::frexp(product, &exponent));
+        int bits = 0;
+        while (fraction != std::floor(fraction)) {
+          fraction *= 2;
+          ++bits;
+        }
+        granule = std::min(granule, std::ldexp(1.0, exponent - bits));
+      }
+    }
+    if (magnitudes > 0) largestRatio = std::max(largestRatio, magnitudes / granule);
+    return static_cast<float>(std::ldexp(sum, -119));
+  }
+
+  void lane(const MoeCall& call, int lane) {
+    const int e = call.ids[lane];
+    const uint16_t* x = call.activations.data() + size_t(lane / g_.topK) * g_.hidden;
+    uint16_t* inner = result.inner.data() + size_t(lane) * g_.width;
+    for (int n = 0; n < g_.width; ++n) {
+      const float xg = bf16Value(bf16Bits(accumulate(c_.gate[e], n, x) * c_.alphas[e].gate));
+      const float xu = bf16Value(bf16Bits(accumulate(c_.up[e], n, x) * c_.alphas[e].up));
+      const float silu = bf16Value(bf16Bits(static_cast<float>(xg / (1 + std::exp(-double(xg))))));
+      inner[n] = bf16Bits(silu * xu);
+    }
+    for (int n = 0; n < g_.hidden; ++n) {
+      const float factor = c_.alphas[e].down * call.weights[lane];
+      result.laneOut[size_t(lane) * g_.hidden + n] = bf16Bits(accumulate(c_.down[e], n, inner) * factor);
+    }
+  }
+
+  const MoeCase& c_;
+  const MoeGeometry g_;
+};
+
+// Weights of one expert as float64, true values on the scales after the rule.
+class DenseExpert {
+ public:
+  DenseExpert(const MoeCase& c, int e) : gate_(dense(c.gate[e])), up_(dense(c.up[e])), down_(dense(c.down[e])), g_(c.g) {}
+
+  std::vector<double> inner(const uint16_t* x) const {
+    std::vector<double> values(g_.hidden), h(g_.width);
+    for (int k = 0; k < g_.hidden; ++k) values[k] = bf16Value(x[k]);
+    for (int n = 0; n < g_.width; ++n) {
+      const double gate = dot(gate_, n, values);
+      h[n] = gate / (1 + std::exp(-gate)) * dot(up_, n, values);
+    }
+    return h;
+  }
+  std::vector<double> down(const std::vector<double>& h) const {
+    std::vector<double> out(g_.hidden);
+    for (int n = 0; n < g_.hidden; ++n) out[n] = dot(down_, n, h);
+    return out;
+  }
+
+ private:
+  static std::vector<double> dense(const PlainMatrix& m) {
+    std::vector<double> values(size_t(m.n) * m.k);
+    for (int n = 0; n < m.n; ++n)
+      for (int k = 0; k < m.k; ++k) values[size_t(n) * m.k + k] = std::ldexp(m.scaled(n, k), -m.shift) * m.global;
+    return values;
+  }
+  static double dot(const std::vector<double>& m, int n, const std::vector<double>& x) {
+    double sum = 0;
+    for (size_t k = 0; k < x.size(); ++k) sum += m[n * x.size() + k] * x[k];
+    return sum;
+  }
+
+  std::vector<double> gate_, up_, down_;
+  const MoeGeometry g_;
+};
+
+}  // namespace test

@@ -1,0 +1,223 @@
+// What every way to run the MoE must fulfil. A backend has load(case) and run(call, way), the scratch and output poisoned.
+#pragma once
+
+#include <string>
+
+#include "moe_case.h"
+
+namespace test {
+
+// A way through the kernels.
+struct MoeWay {
+  std::string name;
+  bool decode;
+  bool wide;       // decode: 16 chunks at a time
+  int blockLanes;  // decode 1 .. 8; general 8, 16 or 32
+  int prefetch;
+
+  bool takes(int lanes) const { return !decode || lanes <= pool::kMaxDecodeLanes; }
+};
+
+inline std::vector<MoeWay> moeWays() {
+  return {{"decode-wide-1", true, true, 1, 0},    {"decode-wide-1-prefetch", true, true, 1, 1},
+          {"decode-1", true, false, 1, 1},        {"decode-3", true, false, 3, 1},
+          {"decode-8", true, false, 8, 1},        {"general-8", false, false, 8, 0},
+          {"general-16", false, false, 16, 0},    {"general-32", false, false, 32, 0}};
+}
+
+// Blocks of lanes by the definition of marlin-nvfp4 4.1, invalid experts ignored.
+struct ReferenceBlocks {
+  ReferenceBlocks(const std::vector<int32_t>& ids, int experts, int blockLanes) {
+    const int lanes = static_cast<int>(ids.size());
+    const int64_t maxBlocks = pool::maxLaneBlocks(lanes, experts, blockLanes);
+    for (int e = 0; e < experts; ++e) {
+      const size_t first = sortedLanes.size();
+      for (int lane = 0; lane < lanes; ++lane) {
+        if (ids[lane] == e) sortedLanes.push_back(lane);
+      }
+      while (sortedLanes.size() % blockLanes != 0) sortedLanes.push_back(lanes);
+      blockExperts.resize(blockExperts.size() + (sortedLanes.size() - first) / blockLanes, e);
+    }
+    paddedLanes = static_cast<int32_t>(sortedLanes.size());
+    sortedLanes.resize(maxBlocks * blockLanes, lanes);
+    blockExperts.resize(maxBlocks, -1);
+  }
+
+  std::vector<int32_t> sortedLanes, blockExperts;
+  int32_t paddedLanes;
+};
+
+[[noreturn]] inline void moeFailure(const std::string& what) {
+  std::printf("FAILED %s\n", what.c_str());
+  std::exit(1);
+}
+
+inline std::string describe(const MoeGeometry& g, const MoeWay& way, int tokens) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%s, hidden %d, width %d, %d experts, top-%d, %d tokens", way.name.c_str(), g.hidden,
+                g.width, g.experts, g.topK, tokens);
+  return text;
+}
+
+inline void requireEqual(const std::vector<uint16_t>& got, const std::vector<uint16_t>& expected, size_t stride,
+                         const std::string& what) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (got[i] == expected[i]) continue;
+    moeFailure(what + ": row " + std::to_string(i / stride) + " place " + std::to_string(i % stride) + ": " +
+               std::to_string(bf16Value(got[i])) + ", expected " + std::to_string(bf16Value(expected[i])));
+  }
+}
+
+// Every lane and output equal to the rounded reference, on numbers whose sums are exact.
+template <typename Backend>
+void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t seed) {
+  const MoeCase experts(g, Numbers::kExact, 3, seed);
+  const MoeCall call = makeCall(g, Numbers::kExact, tokens, true, seed);
+  const RoundedReference reference(experts, call);
+  if (reference.largestRatio >= 4194304.0) moeFailure("the exact numbers are not exact");
+  backend.load(experts);
+  for (const MoeWay& way : moeWays()) {
+    if (!way.takes(static_cast<int>(call.ids.size()))) continue;
+    const MoeResult result = backend.run(call, way);
+    const std::string what = "exact, " + describe(g, way, tokens);
+    for (size_t lane = 0; lane < call.ids.size(); ++lane) {
+      if (!validLane(g, call.ids[lane])) continue;
+      const auto rowOf = [&](const std::vector<uint16_t>& all, int stride) {
+        return std::vector<uint16_t>(all.begin() + lane * stride, all.begin() + (lane + 1) * stride);
+      };
+      const std::string where = what + ", lane " + std::to_string(lane);
+      requireEqual(rowOf(result.inner, g.width), rowOf(reference.result.inner, g.width), g.width, where + " inner");
+      requireEqual(rowOf(result.laneOut, g.hidden), rowOf(reference.result.laneOut, g.hidden), g.hidden, where + " out");
+    }
+    requireEqual(result.out, reference.result.out, g.hidden, what);
+  }
+}
+
+// What alignment leaves.
+struct AlignResult {
+  std::vector<int32_t> sortedLanes, blockExperts;
+  int32_t paddedLanes;
+};
+
+// Alignment equal to its definition: few and many lanes, one to 4,096 experts, ids out of range, all lanes to one expert.
+template <typename Backend>
+void alignments(Backend& backend, const std::vector<int>& laneCounts, const std::vector<int>& expertCounts, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (int lanes : laneCounts)
+    for (int experts : expertCounts)
+      for (int blockLanes : {8, 16, 32})
+        for (int kind = 0; kind < 3; ++kind) {
+          std::vector<int32_t> ids(lanes);
+          for (int32_t& id : ids) {
+            id = kind == 1 ? experts - 1 : static_cast<int32_t>(random() % experts);
+            if (kind == 2 && random() % 3 == 0) id = random() % 2 ? -1 : experts + static_cast<int32_t>(random() % 9);
+          }
+          const ReferenceBlocks expected(ids, experts, blockLanes);
+          const AlignResult got = backend.align(ids, experts, blockLanes);
+          if (got.sortedLanes != expected.sortedLanes || got.blockExperts != expected.blockExperts ||
+              got.paddedLanes != expected.paddedLanes) {
+            moeFailure("alignment of " + std::to_string(lanes) + " lanes, " + std::to_string(experts) + " experts, " +
+                       std::to_string(blockLanes) + " a block, kind " + std::to_string(kind));
+          }
+        }
+}
+
+// Relative errors against float64.
+struct MoeErrors {
+  double down = 0;       // one GEMM, from the kernel's own inner values; bound 2e-3
+  double chain = 0;      // [tokens, hidden]; bound 5e-3
+  double worstLane = 0;  // bound 1e-2
+};
+
+inline double norm(const std::vector<double>& v) {
+  double sum = 0;
+  for (double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+inline MoeErrors errorsOf(const MoeCase& experts, const MoeCall& call, const MoeResult& result) {
+  const MoeGeometry g = experts.g;
+  std::vector<double> exact(result.out.size()), difference(result.out.size());
+  double downError = 0, downNorm = 0;
+  MoeErrors errors;
+  for (int e = 0; e < g.experts; ++e) {
+    if (std::find(call.ids.begin(), call.ids.end(), e) == call.ids.end()) continue;
+    const DenseExpert dense(experts, e);
+    for (size_t lane = 0; lane < call.ids.size(); ++lane) {
+      if (call.ids[lane] != e) continue;
+      const size_t token = lane / g.topK;
+      const std::vector<double> out = dense.down(dense.inner(call.activations.data() + token * g.hidden));
+      std::vector<double> own(g.width);
+      for (int n = 0; n < g.width; ++n) own[n] = bf16Value(result.inner[lane * g.width + n]);
+      const std::vector<double> ownOut = dense.down(own);
+      double laneError = 0, laneNorm = 0;
+      for (int h = 0; h < g.hidden; ++h) {
+        const double weight = call.weights[lane];
+        const double got = bf16Value(result.laneOut[lane * g.hidden + h]);
+        exact[token * g.hidden + h] += weight * out[h];
+        laneError += std::pow(got - weight * out[h], 2);
+        laneNorm += std::pow(weight * out[h], 2);
+        downError += std::pow(got - weight * ownOut[h], 2);
+        downNorm += std::pow(weight * ownOut[h], 2);
+      }
+      errors.worstLane = std::max(errors.worstLane, std::sqrt(laneError / laneNorm));
+    }
+  }
+  for (size_t i = 0; i < exact.size(); ++i) difference[i] = bf16Value(result.out[i]) - exact[i];
+  errors.down = std::sqrt(downError / downNorm);
+  errors.chain = norm(difference) / norm(exact);
+  return errors;
+}
+
+inline void requireBounds(const MoeErrors& e, const std::string& what) {
+  // Written so that NaN fails.
+  if (!(e.down <= 2e-3 && e.chain <= 5e-3 && e.worstLane <= 1e-2)) {
+    char text[120];
+    std::snprintf(text, sizeof text, ": down %.2e, chain %.2e, worst lane %.2e", e.down, e.chain, e.worstLane);
+    moeFailure(what + text);
+  }
+}
+
+// Random numbers: within the bounds of float64; every way and every token alone give the same bits, in any placement.
+template <typename Backend>
+MoeErrors randomNumbers(Backend& backend, const MoeGeometry& g, const std::vector<int>& tokenCounts, uint64_t seed) {
+  MoeCase experts(g, Numbers::kRandom, 5, seed);
+  const int most = *std::max_element(tokenCounts.begin(), tokenCounts.end());
+  const MoeCall call = makeCall(g, Numbers::kRandom, most, true, seed);
+  backend.load(experts);
+  MoeResult expected;
+  MoeErrors errors;
+  bool haveExpected = false;
+  for (int placement = 0; placement < 2; ++placement) {
+    for (int tokens : tokenCounts) {
+      const MoeCall part = call.first(tokens, g);
+      for (const MoeWay& way : moeWays()) {
+        if (!way.takes(tokens * g.topK)) continue;
+        const MoeResult result = backend.run(part, way);
+        if (tokens == most && !haveExpected) {
+          expected = result;
+          haveExpected = true;
+          errors = errorsOf(experts, part, result);
+          requireBounds(errors, describe(g, way, tokens));
+        }
+        if (!haveExpected) moeFailure("the largest token count comes first");
+        requireEqual(result.out, {expected.out.begin(), expected.out.begin() + size_t(tokens) * g.hidden}, g.hidden,
+                     "bits, placement " + std::to_string(placement) + ", " + describe(g, way, tokens));
+      }
+    }
+    const int step = std::max(1, most / 16);
+    for (int t = 0; t < most; t += step) {
+      for (const MoeWay& way : moeWays()) {
+        if (!way.takes(g.topK)) continue;
+        requireEqual(backend.run(call.only(t, g), way).out,
+                     {expected.out.begin() + size_t(t) * g.hidden, expected.out.begin() + size_t(t + 1) * g.hidden},
+                     g.hidden, "bits, token " + std::to_string(t) + " alone, " + describe(g, way, 1));
+      }
+    }
+    experts.place(2);
+    backend.load(experts);
+  }
+  return errors;
+}
+
+}  // namespace test

@@ -1,0 +1,150 @@
+// The MoE kernels' source, run on the CPU by fibers and compared with the references. Argument: seed.
+#include "moe_ops_on_cpu.h"
+
+#include "moe_conformance.h"
+#include "moe/smxx_moe_align.cuh"
+#include "moe/smxx_moe_decode.cuh"
+#include "moe/smxx_moe_general.cuh"
+
+namespace {
+
+class CpuBackend {
+ public:
+  void load(const test::MoeCase& experts) { case_ = &experts; }
+
+  test::MoeResult run(const test::MoeCall& call, const test::MoeWay& way) {
+    const test::MoeGeometry g = case_->g;
+    const int lanes = static_cast<int>(call.ids.size());
+    std::vector<int32_t> rows(lanes, 0x7fffffff);
+    for (int i = 0; i < lanes; ++i) {
+      if (test::validLane(g, call.ids[i])) rows[i] = case_->expertRows[call.ids[i]];
+    }
+    std::vector<int32_t> arrivals(g.hidden / pool::kTileChannels);
+    test::MoeResult result{std::vector<uint16_t>(size_t(lanes) * g.width, 0x7fff),
+                           std::vector<uint16_t>(size_t(lanes) * g.hidden, 0x7fff),
+                           std::vector<uint16_t>(size_t(call.tokens) * g.hidden, 0x7fff)};
+    const uint64_t stride = case_->rowBytes();
+    const uint8_t* s13 = case_->bank.data() + case_->w13Bytes();
+    const uint8_t* w2 = s13 + case_->s13Bytes();
+    pool::MoeParams p{call.activations.data(),
+                      call.ids.data(),
+                      rows.data(),
+                      case_->expertRows.data(),
+                      call.weights.data(),
+                      case_->alphas.data(),
+                      {case_->bank.data(), stride},
+                      {s13, stride},
+                      {w2, stride},
+                      {w2 + case_->w2Bytes(), stride},
+                      result.inner.data(),
+                      result.laneOut.data(),
+                      result.out.data(),
+                      arrivals.data(),
+                      {},
+                      call.tokens,
+                      g.topK,
+                      g.hidden,
+                      g.width,
+                      g.experts,
+                      way.blockLanes,
+                      way.prefetch,
+                      0};
+    BlockBuffers blocks(lanes, g.experts, way.blockLanes);
+    p.blocks = blocks.blocks;
+    if (way.decode) decode(p, way.wide);
+    else general(p);
+    for (int32_t arrived : arrivals) {
+      if (arrived != 0) test::moeFailure("arrivals are not 0 after the call");
+    }
+    return result;
+  }
+
+  test::AlignResult align(const std::vector<int32_t>& ids, int experts, int blockLanes) {
+    BlockBuffers blocks(static_cast<int>(ids.size()), experts, blockLanes);
+    pool::MoeParams p{};
+    p.ids = ids.data();
+    p.tokens = static_cast<int32_t>(ids.size());
+    p.topK = 1;
+    p.experts = experts;
+    p.blocks = blocks.blocks;
+    align(p);
+    return blocks.result;
+  }
+
+ private:
+  // What alignment writes, poisoned.
+  struct BlockBuffers {
+    BlockBuffers(int lanes, int experts, int blockLanes) : counts(experts, 0x5a5a5a5a) {
+      const int64_t maxBlocks = pool::maxLaneBlocks(lanes, experts, blockLanes);
+      result.sortedLanes.assign(maxBlocks * blockLanes, 0x5a5a5a5a);
+      result.blockExperts.assign(maxBlocks, 0x5a5a5a5a);
+      blocks = {result.sortedLanes.data(), result.blockExperts.data(), &result.paddedLanes, counts.data(), blockLanes,
+                static_cast<int32_t>(maxBlocks)};
+    }
+    BlockBuffers(const BlockBuffers&) = delete;
+    BlockBuffers& operator=(const BlockBuffers&) = delete;
+
+    test::AlignResult result;
+    std::vector<int32_t> counts;
+    pool::LaneBlocks blocks;
+  };
+
+  void align(const pool::MoeParams& p) {
+    const int warps = pool::kAlignThreads / pool::kWarp;
+    launch(pool::kAlignThreads, (p.experts + warps - 1) / warps, [&] { pool::countLanes(p); });
+    launch(pool::kAlignThreads, (p.experts + warps - 1) / warps, [&] { pool::placeLanes(p); });
+  }
+
+  void decode(const pool::MoeParams& p, bool wide) {
+    uint8_t* shared = cpu::dynamicShared().data();
+    const int lanes = p.tokens * p.topK;
+    const int tiles = p.width / pool::kTileChannels;
+    if (wide) {
+      launch(pool::DecodeLayout<pool::kWideChunkWarps, 2>::kThreads, lanes * tiles,
+             [&] { pool::decodeGateUp<pool::kWideChunkWarps>(p, shared); });
+    } else {
+      launch(pool::DecodeLayout<pool::kNarrowChunkWarps, 2>::kThreads, lanes * tiles,
+             [&] { pool::decodeGateUp<pool::kNarrowChunkWarps>(p, shared); });
+    }
+    launch(pool::DecodeLayout<pool::kNarrowChunkWarps, 1>::kThreads, lanes * (p.hidden / pool::kTileChannels),
+           [&] { pool::decodeDown<1>(p, shared); });
+  }
+
+  void general(const pool::MoeParams& p) {
+    align(p);
+    if (p.blocks.blockLanes == 8) gemms<1>(p);
+    else if (p.blocks.blockLanes == 16) gemms<2>(p);
+    else gemms<4>(p);
+    const int vectors = p.tokens * p.hidden / 8;
+    launch(pool::kAlignThreads, (vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, [&] { pool::generalSum(p); });
+  }
+
+  template <int kLaneTiles>
+  void gemms(const pool::MoeParams& p) {
+    launch(pool::kGeneralThreads, p.blocks.maxBlocks * ((p.width + 127) / 128), [&] { pool::generalGateUp<kLaneTiles>(p); });
+    launch(pool::kGeneralThreads, p.blocks.maxBlocks * ((p.hidden + 255) / 256), [&] { pool::generalDown<kLaneTiles>(p); });
+  }
+
+  template <typename Kernel>
+  void launch(int threads, int blocks, const Kernel& kernel) {
+    std::fill(cpu::dynamicShared().begin(), cpu::dynamicShared().end(), 0xff);
+    cpu::Block(threads, blocks, seed_++).run(kernel);
+  }
+
+  const test::MoeCase* case_ = nullptr;
+  uint64_t seed_ = 1;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
+  CpuBackend backend;
+  test::alignments(backend, {1, 7, 300}, {1, 5, 40}, seed);
+  test::exactNumbers(backend, {64, 64, 5, 2}, 2, seed);
+  test::exactNumbers(backend, {192, 128, 6, 3}, 5, seed + 1);
+  const test::MoeErrors errors = test::randomNumbers(backend, {384, 64, 6, 3}, {3, 1, 2}, seed + 2);
+  std::printf("errors: one GEMM %.2e, chain %.2e, worst lane %.2e\n", errors.down, errors.chain, errors.worstLane);
+  std::printf("MoE kernels on the CPU: all equal to the reference\n");
+  return 0;
+}

@@ -1,0 +1,398 @@
+// Conformance and timing of the MoE kernels on a GPU. Arguments: seed, folder for the CSV files.
+//
+// Order: which MMA form gives which bits, correctness, then times. Any difference ends the program with status 1.
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include "gpu_buffers.h"
+#include "mma_forms.h"
+#include "moe_conformance.h"
+#include "moe/smxx_moe_decode.cu"
+#include "moe/smxx_moe_general.cu"
+
+namespace {
+
+using test::DeviceBuffer;
+using test::MoeCall;
+using test::MoeCase;
+using test::MoeGeometry;
+using test::MoeResult;
+using test::MoeWay;
+
+void allowShared() {
+  const auto allow = [](const void* kernel, int bytes) {
+    POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  };
+  int most = 0;
+  POOL_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const int reserve = 1024;
+  allow(reinterpret_cast<const void*>(smxx_moe_decode_gate_up_wide),
+        std::min(most - reserve, pool::DecodeLayout<pool::kWideChunkWarps, 2>::bytes(pool::kMmaLanes)));
+  allow(reinterpret_cast<const void*>(smxx_moe_decode_gate_up),
+        pool::DecodeLayout<pool::kNarrowChunkWarps, 2>::bytes(pool::kMmaLanes));
+  allow(reinterpret_cast<const void*>(smxx_moe_decode_down),
+        pool::DecodeLayout<pool::kNarrowChunkWarps, 1>::bytes(pool::kMmaLanes));
+}
+
+void launchDecode(const pool::MoeParams& p, bool wide, cudaStream_t stream) {
+  const int lanes = p.tokens * p.topK;
+  const int gateUpBlocks = lanes * (p.width / pool::kTileChannels);
+  if (wide) {
+    using Layout = pool::DecodeLayout<pool::kWideChunkWarps, 2>;
+    smxx_moe_decode_gate_up_wide<<<gateUpBlocks, Layout::kThreads, Layout::bytes(p.blockLanes), stream>>>(p);
+  } else {
+    using Layout = pool::DecodeLayout<pool::kNarrowChunkWarps, 2>;
+    smxx_moe_decode_gate_up<<<gateUpBlocks, Layout::kThreads, Layout::bytes(p.blockLanes), stream>>>(p);
+  }
+  using Layout = pool::DecodeLayout<pool::kNarrowChunkWarps, 1>;
+  smxx_moe_decode_down<<<lanes * (p.hidden / pool::kTileChannels), Layout::kThreads, Layout::bytes(p.blockLanes), stream>>>(p);
+  POOL_CUDA_CHECK(cudaGetLastError());
+}
+
+void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
+  const int warps = pool::kAlignThreads / pool::kWarp;
+  smxx_moe_align_count<<<(p.experts + warps - 1) / warps, pool::kAlignThreads, 0, stream>>>(p);
+  smxx_moe_align_place<<<(p.experts + warps - 1) / warps, pool::kAlignThreads, 0, stream>>>(p);
+  POOL_CUDA_CHECK(cudaGetLastError());
+}
+
+void launchGeneral(const pool::MoeParams& p, cudaStream_t stream) {
+  launchAlign(p, stream);
+  const int gateUp = p.blocks.maxBlocks * ((p.width + 127) / 128);
+  const int down = p.blocks.maxBlocks * ((p.hidden + 255) / 256);
+  if (p.blocks.blockLanes == 8) {
+    smxx_moe_gate_up_8<<<gateUp, pool::kGeneralThreads, 0, stream>>>(p);
+    smxx_moe_down_8<<<down, pool::kGeneralThreads, 0, stream>>>(p);
+  } else if (p.blocks.blockLanes == 16) {
+    smxx_moe_gate_up_16<<<gateUp, pool::kGeneralThreads, 0, stream>>>(p);
+    smxx_moe_down_16<<<down, pool::kGeneralThreads, 0, stream>>>(p);
+  } else {
+    smxx_moe_gate_up_32<<<gateUp, pool::kGeneralThreads, 0, stream>>>(p);
+    smxx_moe_down_32<<<down, pool::kGeneralThreads, 0, stream>>>(p);
+  }
+  const int vectors = p.tokens * (p.hidden / 8);
+  smxx_moe_sum<<<(vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, pool::kAlignThreads, 0, stream>>>(p);
+  POOL_CUDA_CHECK(cudaGetLastError());
+}
+
+// What alignment writes, poisoned.
+class DeviceBlocks {
+ public:
+  DeviceBlocks(int lanes, int experts, int blockLanes)
+      : blockLanes_(blockLanes),
+        maxBlocks_(static_cast<int>(pool::maxLaneBlocks(lanes, experts, blockLanes))),
+        sortedLanes_(size_t(maxBlocks_) * blockLanes),
+        blockExperts_(maxBlocks_),
+        paddedLanes_(1),
+        counts_(experts) {
+    for (auto* buffer : {&sortedLanes_, &blockExperts_, &paddedLanes_, &counts_}) {
+      POOL_CUDA_CHECK(cudaMemset(buffer->data(), 0x5a, buffer->bytes()));
+    }
+  }
+
+  pool::LaneBlocks blocks() {
+    return {sortedLanes_.data(), blockExperts_.data(), paddedLanes_.data(), counts_.data(), blockLanes_, maxBlocks_};
+  }
+
+  test::AlignResult result() {
+    test::AlignResult r{std::vector<int32_t>(sortedLanes_.count()), std::vector<int32_t>(blockExperts_.count()), 0};
+    sortedLanes_.download(r.sortedLanes.data(), r.sortedLanes.size());
+    blockExperts_.download(r.blockExperts.data(), r.blockExperts.size());
+    paddedLanes_.download(&r.paddedLanes, 1);
+    return r;
+  }
+
+ private:
+  const int blockLanes_;
+  const int maxBlocks_;
+  DeviceBuffer<int32_t> sortedLanes_, blockExperts_, paddedLanes_, counts_;
+};
+
+// Inputs, scratch and outputs of one layer call.
+class DeviceCall {
+ public:
+  DeviceCall(const MoeGeometry& g, int tokens, int blockLanes)
+      : g_(g),
+        tokens_(tokens),
+        activations_(size_t(tokens) * g.hidden),
+        ids_(tokens * g.topK),
+        rows_(tokens * g.topK),
+        weights_(tokens * g.topK),
+        inner_(size_t(tokens) * g.topK * g.width),
+        laneOut_(size_t(tokens) * g.topK * g.hidden),
+        out_(size_t(tokens) * g.hidden),
+        arrivals_(g.hidden / pool::kTileChannels),
+        blocks_(tokens * g.topK, g.experts, blockLanes) {
+    for (auto* buffer : {&inner_, &laneOut_, &out_}) POOL_CUDA_CHECK(cudaMemset(buffer->data(), 0x7f, buffer->bytes()));
+    POOL_CUDA_CHECK(cudaMemset(arrivals_.data(), 0, arrivals_.bytes()));
+  }
+
+  void setInputs(const MoeCall& call, const std::vector<int32_t>& expertRows) {
+    std::vector<int32_t> rows(call.ids.size(), 0x7fffffff);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (test::validLane(g_, call.ids[i])) rows[i] = expertRows[call.ids[i]];
+    }
+    activations_.upload(call.activations.data(), call.activations.size());
+    ids_.upload(call.ids.data(), call.ids.size());
+    rows_.upload(rows.data(), rows.size());
+    weights_.upload(call.weights.data(), call.weights.size());
+  }
+
+  pool::MoeParams params(const uint8_t* bank, uint64_t rowBytes, const int32_t* expertRows,
+                         const pool::ExpertAlphas* alphas, const MoeWay& way) {
+    const uint64_t w13 = uint64_t(g_.hidden) * g_.width;
+    const uint8_t* s13 = bank + w13;
+    const uint8_t* w2 = s13 + w13 / 8;
+    return {activations_.data(),
+            ids_.data(),
+            rows_.data(),
+            expertRows,
+            weights_.data(),
+            alphas,
+            {bank, rowBytes},
+            {s13, rowBytes},
+            {w2, rowBytes},
+            {w2 + w13 / 2, rowBytes},
+            inner_.data(),
+            laneOut_.data(),
+            out_.data(),
+            arrivals_.data(),
+            blocks_.blocks(),
+            tokens_,
+            g_.topK,
+            g_.hidden,
+            g_.width,
+            g_.experts,
+            way.blockLanes,
+            way.prefetch,
+            0};
+  }
+
+  MoeResult result() {
+    MoeResult r{std::vector<uint16_t>(inner_.count()), std::vector<uint16_t>(laneOut_.count()),
+                std::vector<uint16_t>(out_.count())};
+    inner_.download(r.inner.data(), r.inner.size());
+    laneOut_.download(r.laneOut.data(), r.laneOut.size());
+    out_.download(r.out.data(), r.out.size());
+    std::vector<int32_t> arrivals(arrivals_.count());
+    arrivals_.download(arrivals.data(), arrivals.size());
+    for (int32_t arrived : arrivals) {
+      if (arrived != 0) test::moeFailure("arrivals are not 0 after the call");
+    }
+    return r;
+  }
+
+ private:
+  const MoeGeometry g_;
+  const int tokens_;
+  DeviceBuffer<uint16_t> activations_;
+  DeviceBuffer<int32_t> ids_, rows_;
+  DeviceBuffer<float> weights_;
+  DeviceBuffer<uint16_t> inner_, laneOut_, out_;
+  DeviceBuffer<int32_t> arrivals_;
+  DeviceBlocks blocks_;
+};
+
+void launch(const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream) {
+  if (way.decode) launchDecode(params, way.wide, stream);
+  else launchGeneral(params, stream);
+}
+
+class GpuBackend {
+ public:
+  void load(const MoeCase& experts) {
+    case_ = &experts;
+    bank_.reset(new DeviceBuffer<uint8_t>(experts.bank.size()));
+    bank_->upload(experts.bank.data(), experts.bank.size());
+    expertRows_.reset(new DeviceBuffer<int32_t>(experts.expertRows.size()));
+    expertRows_->upload(experts.expertRows.data(), experts.expertRows.size());
+    alphas_.reset(new DeviceBuffer<pool::ExpertAlphas>(experts.alphas.size()));
+    alphas_->upload(experts.alphas.data(), experts.alphas.size());
+  }
+
+  MoeResult run(const MoeCall& call, const MoeWay& way) {
+    DeviceCall device(case_->g, call.tokens, way.blockLanes);
+    device.setInputs(call, case_->expertRows);
+    const pool::MoeParams params =
+        device.params(bank_->data(), case_->rowBytes(), expertRows_->data(), alphas_->data(), way);
+    launch(params, way, nullptr);
+    POOL_CUDA_CHECK(cudaDeviceSynchronize());
+    return device.result();
+  }
+
+  test::AlignResult align(const std::vector<int32_t>& ids, int experts, int blockLanes) {
+    DeviceBlocks blocks(static_cast<int>(ids.size()), experts, blockLanes);
+    DeviceBuffer<int32_t> device(ids.size());
+    device.upload(ids.data(), ids.size());
+    pool::MoeParams p{};
+    p.ids = device.data();
+    p.tokens = static_cast<int32_t>(ids.size());
+    p.topK = 1;
+    p.experts = experts;
+    p.blocks = blocks.blocks();
+    launchAlign(p, nullptr);
+    POOL_CUDA_CHECK(cudaDeviceSynchronize());
+    return blocks.result();
+  }
+
+ private:
+  const MoeCase* case_ = nullptr;
+  std::unique_ptr<DeviceBuffer<uint8_t>> bank_;
+  std::unique_ptr<DeviceBuffer<int32_t>> expertRows_;
+  std::unique_ptr<DeviceBuffer<pool::ExpertAlphas>> alphas_;
+};
+
+// Random words, scale codes from 2^-3 to 4.
+__global__ void fillBank(uint32_t* bank, uint64_t words, uint64_t rowWords, uint64_t w13, uint64_t s13, uint64_t w2) {
+  for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < words; i += uint64_t(gridDim.x) * blockDim.x) {
+    uint64_t x = i * 0x9e3779b97f4a7c15ull;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    const uint32_t word = static_cast<uint32_t>(x >> 32);
+    const uint64_t at = i % rowWords;
+    const bool scales = (at >= w13 && at < w13 + s13) || at >= w13 + s13 + w2;
+    bank[i] = scales ? 0x98989898u + (word & 0x1f1f1f1fu) : word;
+  }
+}
+
+// One graph of all layers with all experts resident, and what it must read.
+class TimedLayers {
+ public:
+  TimedLayers()
+      : layers_(layersThatFit()), bank_(uint64_t(layers_) * kGeometry.experts * kRowBytes), alphas_(kGeometry.experts) {
+    const uint64_t w13 = uint64_t(kGeometry.hidden) * kGeometry.width;
+    fillBank<<<2112, 512>>>(reinterpret_cast<uint32_t*>(bank_.data()), bank_.bytes() / 4, kRowBytes / 4, w13 / 4, w13 / 32,
+                            w13 / 8);
+    POOL_CUDA_CHECK(cudaGetLastError());
+    const float unit = std::ldexp(1.0f, 119);
+    std::vector<pool::ExpertAlphas> alphas(kGeometry.experts, {unit / 160, unit / 200, unit / 30});
+    alphas_.upload(alphas.data(), alphas.size());
+  }
+
+  void run(const MoeWay& way, int tokens, std::ofstream& csv, uint64_t seed) {
+    std::vector<std::unique_ptr<DeviceCall>> calls;
+    std::vector<pool::MoeParams> params;
+    double rows = 0;
+    for (int layer = 0; layer < layers_; ++layer) {
+      const MoeCall call = test::makeCall(kGeometry, test::Numbers::kRandom, tokens, false, seed + layer);
+      std::vector<int32_t> expertRows(kGeometry.experts);
+      for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
+      const uint8_t* bank = bank_.data() + uint64_t(layer) * kGeometry.experts * kRowBytes;
+      calls.emplace_back(new DeviceCall(kGeometry, tokens, way.blockLanes));
+      calls.back()->setInputs(call, expertRows);
+      DeviceBuffer<int32_t>& device = *rowBuffers_.emplace_back(new DeviceBuffer<int32_t>(expertRows.size()));
+      device.upload(expertRows.data(), expertRows.size());
+      params.push_back(calls.back()->params(bank, kRowBytes, device.data(), alphas_.data(), way));
+      std::vector<int32_t> distinct = call.ids;
+      std::sort(distinct.begin(), distinct.end());
+      rows += double(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) / layers_;
+    }
+    const auto time = [&](const std::function<void(const pool::MoeParams&, cudaStream_t)>& layerCall) {
+      test::Graph graph([&](cudaStream_t capture) {
+        for (const pool::MoeParams& layer : params) layerCall(layer, capture);
+      });
+      std::vector<double> micros;
+      for (int replay = 0; replay < 30; ++replay) {
+        const double us = graph.timedReplayMicros() / layers_;
+        if (replay >= 6) micros.push_back(us);
+      }
+      std::sort(micros.begin(), micros.end());
+      return micros;
+    };
+    const std::vector<double> micros = time([&](const pool::MoeParams& p, cudaStream_t s) { launch(p, way, s); });
+    const double median = micros[micros.size() / 2];
+    const double bytes = rows * kRowBytes;
+    csv << way.name << ',' << tokens << ',' << layers_ << ',' << rows << ',' << median << ',' << micros[micros.size() / 10]
+        << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << '\n';
+    std::printf("%-24s M=%-5d %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us\n",
+                way.name.c_str(), tokens, median, micros[micros.size() / 10], micros[micros.size() * 9 / 10], rows,
+                bytes / median / 1e3, bytes / 4.6e6);
+    std::fflush(stdout);
+    for (const auto& call : calls) {
+      for (uint16_t bits : call->result().out) {
+        if (!std::isfinite(test::bf16Value(bits))) test::moeFailure("an output of the timed run is not finite");
+      }
+    }
+    rowBuffers_.clear();
+  }
+
+ private:
+  static constexpr MoeGeometry kGeometry = {2560, 640, 512, 10};
+  static constexpr uint64_t kRowBytes = 2764800;
+
+  static int layersThatFit() {
+    size_t free = 0, total = 0;
+    POOL_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    const int layers = static_cast<int>(std::min<size_t>(48, free / 10 * 9 / (kGeometry.experts * kRowBytes)));
+    if (layers == 0) test::moeFailure("no room for one layer of the timed geometry");
+    return layers;
+  }
+
+  const int layers_;
+  DeviceBuffer<uint8_t> bank_;
+  DeviceBuffer<pool::ExpertAlphas> alphas_;
+  std::vector<std::unique_ptr<DeviceBuffer<int32_t>>> rowBuffers_;
+};
+
+void timeAll(const std::string& folder, uint64_t seed) {
+  TimedLayers layers;
+  std::ofstream csv(folder + "/moe.csv");
+  csv << "way,tokens,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s\n";
+  for (int tokens : {1, 2, 4, 8, 16, 64, 512, 2048}) {
+    for (const MoeWay& way : test::moeWays()) {
+      if (way.takes(tokens * 10)) layers.run(way, tokens, csv, seed);
+    }
+  }
+  std::printf("marks, us a layer (GEMMs and sum alone; planner not inside)\n"
+              "  M=1   plain read 8.45, reach 14, at least 16; best peers 38.5 (Marlin), 39.5 (Triton)\n"
+              "  M=2   best peer 47.0; M=4 63.7\n"
+              "  M=8   floor 45, reach 65, at least 80; best peer 106\n"
+              "  M=64  floor 221, reach 290, at least 330; best peer 416\n"
+              "  M=512 floor 308, reach 400, at least 480; best peer 656\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
+  const std::string folder = argc > 2 ? argv[2] : ".";
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "moe_test: no CUDA device; the kernels' logic is tested without one by test/run-moe-on-cpu\n");
+    return 1;
+  }
+  cudaDeviceProp device;
+  POOL_CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
+  std::printf("%s, compute %d.%d, %d multiprocessors, %.1f GiB\n", device.name, device.major, device.minor,
+              device.multiProcessorCount, device.totalGlobalMem / 1073741824.0);
+  allowShared();
+  test::compareMmaForms(folder, seed);
+
+  GpuBackend backend;
+  test::alignments(backend, {1, 10, 129, 5120, 40960}, {1, 24, 512, 4096}, seed);
+  std::printf("alignment: equal to its definition\n");
+  std::ofstream errorsCsv(folder + "/moe_errors.csv");
+  errorsCsv << "hidden,width,experts,top_k,most_tokens,one_gemm,chain,worst_lane\n";
+  for (const MoeGeometry& g : {MoeGeometry{64, 64, 5, 2}, MoeGeometry{192, 128, 6, 3}, MoeGeometry{320, 640, 24, 10},
+                               MoeGeometry{704, 192, 16, 8}}) {
+    for (int tokens : {1, 2, 7, 40}) test::exactNumbers(backend, g, tokens, seed + tokens);
+  }
+  std::printf("exact numbers: every lane and output equal to the reference\n");
+  struct RandomCase {
+    MoeGeometry g;
+    std::vector<int> tokens;
+  };
+  for (const RandomCase& c : {RandomCase{{128, 64, 6, 2}, {12, 1, 2, 4, 8}}, RandomCase{{2048, 768, 16, 8}, {8, 1, 2, 4}},
+                              RandomCase{{2560, 640, 24, 10}, {8, 1, 2, 4}},
+                              RandomCase{{256, 128, 40, 6}, {512, 1, 2, 4, 8, 64}}, RandomCase{{2880, 704, 12, 4}, {3, 1}}}) {
+    const test::MoeErrors e = test::randomNumbers(backend, c.g, c.tokens, seed);
+    errorsCsv << c.g.hidden << ',' << c.g.width << ',' << c.g.experts << ',' << c.g.topK << ',' << c.tokens[0] << ','
+              << e.down << ',' << e.chain << ',' << e.worstLane << '\n';
+    std::printf("hidden %d, width %d: one GEMM %.2e, chain %.2e, worst lane %.2e; same bits in all ways and placements\n",
+                c.g.hidden, c.g.width, e.down, e.chain, e.worstLane);
+    std::fflush(stdout);
+  }
+  timeAll(folder, seed);
+  return 0;
+}
