@@ -111,6 +111,7 @@ inline bool disturb(StepStream& stream, TableSlab& slab, long index, bool edits)
   if (with(25)) stream.changeControls(slab.controls());
   if (with(40)) slab.controls() = StepStream::plain();  // so that placements keep moving
   if (with(60)) slab.state().error = 0;
+  if (edits && with(20)) stream.crowd(slab);
   if (edits && with(200)) stream.jump(slab);
   if (edits && with(300)) stream.disown(slab);
   return changed;

@@ -165,6 +165,16 @@ inline int32_t low32(uint64_t value) { return static_cast<int32_t>(static_cast<u
 
 using std::min;
 
+struct longlong2 {
+  long long x;
+  long long y;
+};
+
+template <typename T>
+inline T __ldcg(const T* address) {
+  return *address;
+}
+
 inline void __syncthreads() { cpu::self().barrier(); }
 inline int __syncthreads_or(int value) { return cpu::self().barrierOr(value != 0); }
 inline void __syncwarp() { cpu::self().warpBarrier(); }

@@ -8,8 +8,8 @@
 
 namespace {
 
-// The planner's source with this many threads a block.
-template <int kThreads>
+// The planner's source with this many threads a block and pairs of rows held by each.
+template <int kThreads, int kHeldPairs>
 class EmulatedPlanner {
  public:
   EmulatedPlanner(const test::Geometry& geometry, uint64_t seed)
@@ -24,7 +24,7 @@ class EmulatedPlanner {
     const pool::PlanParams params = {slab_.tables(), step.ids.data(), step.weights.data(),
                                      &output_,       stepMap_.data(), step.layer,
                                      static_cast<int32_t>(step.ids.size())};
-    block_.run([&] { pool::planStep<kThreads>(params); });
+    block_.run([&] { pool::planStep<kThreads, kHeldPairs>(params); });
     return test::resultOf(output_, stepMap_, step.ids.size());
   }
 
@@ -35,10 +35,10 @@ class EmulatedPlanner {
   cpu::Block block_;
 };
 
-template <int kThreads>
+template <int kThreads, int kHeldPairs>
 void planner(const test::Geometry& geometry, long steps, uint64_t seed) {
   for (bool edits : {false, true}) {
-    EmulatedPlanner<kThreads> planner(geometry, seed);
+    EmulatedPlanner<kThreads, kHeldPairs> planner(geometry, seed);
     test::compareEveryStep(geometry, planner, steps, seed + edits, edits);
   }
 }
@@ -58,8 +58,8 @@ int main(int argc, char** argv) {
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   for (const test::Geometry& geometry : test::geometries()) {
     const long few = geometry.poolRows() > 2000 ? std::max(1L, steps / 10) : steps;
-    planner<64>(geometry, few, seed);
-    planner<pool::kPlanThreads>(geometry, std::max(1L, few / 10), seed + 100);
+    planner<64, 3>(geometry, few, seed);
+    planner<pool::kPlanThreads, pool::kPlanHeldPairs>(geometry, std::max(1L, few / 10), seed + 100);
   }
   for (int blocks : {1, 2, 7, 64}) rowCopy(blocks, seed + blocks);
   std::printf("kernels on the CPU: all equal to the reference\n");

@@ -24,9 +24,9 @@ using test::StepResult;
 using test::TableSlab;
 
 // Other block sizes than the entry point's, for the timing table.
-template <int kThreads>
+template <int kThreads, int kHeldPairs>
 __global__ void __launch_bounds__(kThreads, 1) planWith(const __grid_constant__ pool::PlanParams params) {
-  pool::planStep<kThreads>(params);
+  pool::planStep<kThreads, kHeldPairs>(params);
 }
 
 // The pool's tables on the device, and the inputs and outputs of a whole forward, one set a layer.
@@ -337,11 +337,11 @@ Times timeForwards(DevicePool& device, int misses, uint64_t seed, const std::fun
   return {micros[micros.size() / 2], micros[micros.size() / 10], micros[micros.size() * 9 / 10]};
 }
 
-template <int kThreads>
+template <int kThreads, int kHeldPairs>
 void timePlanner(DevicePool& device, std::ofstream& csv, uint64_t seed) {
   for (int misses : {0, 1, 2, 5, 10}) {
     const Times t = timeForwards(device, misses, seed, [&](int layer, cudaStream_t stream) {
-      planWith<kThreads><<<1, kThreads, 0, stream>>>(device.params(layer, device.g.topK));
+      planWith<kThreads, kHeldPairs><<<1, kThreads, 0, stream>>>(device.params(layer, device.g.topK));
     });
     csv << kThreads << ",none," << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90 << '\n';
     std::printf("planner, %4d threads, %2d misses: %7.2f us a layer (p10 %.2f, p90 %.2f)\n", kThreads, misses, t.median,
@@ -354,9 +354,10 @@ void timeAll(const std::string& folder, uint64_t seed) {
   DevicePool device(geometry);
   std::ofstream planner(folder + "/planner.csv");
   planner << "threads,copy_blocks,misses,median_us_per_layer,p10_us,p90_us\n";
-  timePlanner<256>(device, planner, seed);
-  timePlanner<512>(device, planner, seed);
-  timePlanner<pool::kPlanThreads>(device, planner, seed);
+  timePlanner<256, 28>(device, planner, seed);
+  timePlanner<512, 14>(device, planner, seed);
+  timePlanner<768, 9>(device, planner, seed);
+  timePlanner<1024, 7>(device, planner, seed);
 
   // One pinned layer of rows stands for all 48: each replay draws other experts, and no cache holds 1.4 GB.
   RowSource rows(geometry.experts, geometry.rows(), 2764800, geometry.layers);

@@ -76,6 +76,16 @@ class StepStream {
     t.missCount[below(g_.keys())] = std::numeric_limits<int32_t>::max() - below(2);
   }
 
+  // Makes one in so many pairs of rows old and all others new, so that the oldest lie in few threads of a scan.
+  void crowd(TableSlab& slab) {
+    pool::PlanTables t = slab.tables();
+    const int pairsApart = 2 << below(5);
+    for (int row = 0; row < g_.poolRows(); ++row) {
+      const bool old = row / 2 % pairsApart == 0;
+      t.rowUse[row] = old ? static_cast<int64_t>(random_() % (static_cast<uint64_t>(t.state->clock) + 1)) : t.state->clock;
+    }
+  }
+
   // Takes the owner from some pool rows: a state that no step makes, and that the victim rule must survive.
   void disown(TableSlab& slab) {
     pool::PlanTables t = slab.tables();

@@ -18,11 +18,13 @@ constexpr int kMaxExperts = 4096;
 // "No row", "no key", "no expert": the one absent value of all i32 tables.
 constexpr int32_t kAbsent = -1;
 
-// Threads of the planner's single block: the scan of 12,384 rows is then 6 to 7 loads of 16 bytes a thread.
-constexpr int kPlanThreads = 1024;
+// Threads of the planner's single block, and pairs of rows whose clocks each keeps in registers: 14,336 rows in all. Half
+// the threads of a full block, so that twice the registers a thread hold them.
+constexpr int kPlanThreads = 512;
+constexpr int kPlanHeldPairs = 14;
 
-// Victim candidates ranked at once; more than this only when old rows crowd into few warps' slices.
-constexpr int kMaxCandidates = 1024;
+// Victim candidates ranked at once; more than this only when old rows crowd into few columns of threads.
+constexpr int kMaxCandidates = 256;
 
 // w13 weights, w13 scales, w2 weights, w2 scales.
 constexpr int kMaxRowParts = 4;

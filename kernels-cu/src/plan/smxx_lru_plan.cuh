@@ -16,8 +16,8 @@ namespace pool {
 constexpr int kLaneHalves = kMaxLanes / kWarp;
 static_assert(kLaneHalves == 2, "lane masks are 64 bits wide");
 
-// Pairs of rowUse a thread has in flight while it scans.
-constexpr int kScanPairs = 7;  // 14,336 rows in one batch of 1,024 threads
+// Pairs of rowUse a thread has in flight where it reads what lies beyond those it holds in registers.
+constexpr int kReadPairs = 4;
 
 // A row with the clock of its last use, ordered by (use, row).
 struct RowAge {
@@ -27,21 +27,34 @@ struct RowAge {
 
 constexpr int32_t kNoRow = INT32_MAX;
 
-struct alignas(16) UsePair {
-  int64_t even;
-  int64_t odd;
+// A place for each thread's word, a warp's places 33 apart: 32 threads of one column lie in distinct banks.
+template <int kThreads>
+struct ColumnSlots {
+  static constexpr int kCount = kThreads + kThreads / kWarp;
+  __device__ static int of(int thread) { return thread + thread / kWarp; }
+};
+
+// Lanes of a step as warp 0 classified them: two a thread.
+struct StepLanes {
+  int32_t safeId[kMaxLanes];
+  uint64_t missing;    // first lanes of experts that are not resident
+  uint64_t candidate;  // those of them that may be promoted if a victim is found
 };
 
 // Shared memory of a step.
 template <int kThreads>
 struct PlanScratch {
   int32_t rowOfExpert[kMaxExperts];  // the layer's slice of hotRow as the step found it
+  StepLanes lanes;                   // not in registers: those are for the scan
   int64_t clock;                     // after the step
   int64_t useBelow;                  // a victim's rowUse is below this
   int32_t victimsWanted;
   int32_t candidates;
   RowAge cut;
-  RowAge warpOldest[kThreads / kWarp];
+  RowAge floor;  // the last row taken
+  int64_t oldestUse[ColumnSlots<kThreads>::kCount];  // of each thread's rows
+  int32_t oldestRow[ColumnSlots<kThreads>::kCount];
+  RowAge columnOldest[kThreads / kWarp];
   RowAge candidate[kMaxCandidates];
   int32_t victim[kMaxLanes];
   int32_t victimKey[kMaxLanes];
@@ -87,73 +100,108 @@ __device__ inline bool weightIsValid(float weight) {
 // Which rows may be victims, and the rows taken so far (all up to floor).
 struct VictimRule {
   const PlanTables& tables;
-  int64_t useBelow;
-  bool ownedOnly;  // look at rowKey too
-  RowAge floor;
+  bool ownedOnly;       // look at rowKey too
+  bool fromStart;       // nothing taken yet
+  const RowAge& floor;  // in shared memory
 
+  __device__ bool admitsAll() const { return fromStart && !ownedOnly; }
+
+  // Whether a row that is old enough may be taken.
   __device__ bool admits(const RowAge& row) const {
-    return row.use < useBelow && before(floor, row) && (!ownedOnly || tables.rowKey[row.row] != kAbsent);
+    return (fromStart || before(floor, row)) && (!ownedOnly || tables.rowKey[row.row] != kAbsent);
   }
+
+  // An odd count's last pair ends in the first staging row: readable, and its Long.MAX is never below useBelow.
+  __device__ int pairs() const { return (tables.poolRows + 1) / 2; }
 };
 
-// Calls visit for each admitted row of this thread's slice, in ascending order of row.
-template <int kThreads, typename Visit>
-__device__ inline void visitRows(const VictimRule& rule, Visit visit) {
-  const int poolRows = rule.tables.poolRows;
-  // An odd count's last pair ends in the first staging row: readable, and its Long.MAX is never below useBelow.
-  const int pairs = (poolRows + 1) / 2;
-  const UsePair* use = reinterpret_cast<const UsePair*>(rule.tables.rowUse);
-  for (int first = threadIdx.x; first < pairs; first += kThreads * kScanPairs) {
-    UsePair loaded[kScanPairs];
+// This thread's pairs of one batch, kThreads apart; all loads are in flight at once, past L1, which holds none of it.
+template <int kThreads, int kPairs>
+__device__ inline void loadPairs(const VictimRule& rule, int first, longlong2 (&loaded)[kPairs]) {
+  const longlong2* use = reinterpret_cast<const longlong2*>(rule.tables.rowUse);
 #pragma unroll
-    for (int i = 0; i < kScanPairs; ++i) {
-      const int pair = first + i * kThreads;
-      loaded[i] = pair < pairs ? use[pair] : UsePair{INT64_MAX, INT64_MAX};
-    }
-#pragma unroll
-    for (int i = 0; i < kScanPairs; ++i) {
-      const int row = 2 * (first + i * kThreads);
-      const RowAge even = {loaded[i].even, row};
-      const RowAge odd = {loaded[i].odd, row + 1};
-      if (rule.admits(even)) visit(even);
-      if (rule.admits(odd)) visit(odd);
-    }
+  for (int i = 0; i < kPairs; ++i) {
+    const int pair = first + i * kThreads;
+    loaded[i] = longlong2{INT64_MAX, INT64_MAX};
+    if (pair < rule.pairs()) loaded[i] = __ldcg(&use[pair]);
   }
 }
 
-// Writes the first `wanted` victims in order to scratch.victim and returns how many there are; all threads take part.
+template <int kThreads, int kPairs, typename Visit>
+__device__ inline void visitPairs(const longlong2 (&loaded)[kPairs], int first, Visit visit) {
+#pragma unroll
+  for (int i = 0; i < kPairs; ++i) {
+    const int row = 2 * (first + i * kThreads);
+    visit(RowAge{loaded[i].x, row});
+    visit(RowAge{loaded[i].y, row + 1});
+  }
+}
+
+// Calls visit for each row of this thread's slice, in ascending order. The first batch is held in registers from visit
+// to visit; only a bank larger than that is read again.
+template <int kThreads, int kHeldPairs, typename Visit>
+__device__ inline void visitRows(const VictimRule& rule, const longlong2 (&held)[kHeldPairs], Visit visit) {
+  visitPairs<kThreads>(held, threadIdx.x, visit);
+  for (int first = threadIdx.x + kThreads * kHeldPairs; first < rule.pairs(); first += kThreads * kReadPairs) {
+    longlong2 loaded[kReadPairs];
+    loadPairs<kThreads>(rule, first, loaded);
+    visitPairs<kThreads>(loaded, first, visit);
+  }
+}
+
+// Writes the first victimsWanted victims in order to scratch.victim and returns how many there are; all threads take part.
 //
-// Every round cuts at the r-th smallest of the warps' oldest rows: at least r rows lie at or below the cut, usually few
-// more, and those are collected and ranked. Where too many lie below it, r is halved; r = 1 leaves exactly one.
-template <int kThreads>
-__device__ int selectVictims(VictimRule rule, int wanted, PlanScratch<kThreads>& scratch) {
+// A column is the threads of equal index modulo the number of warps, so that neighbouring pairs of rows lie in different
+// columns. Every round cuts at the r-th smallest of the columns' oldest rows: at least r rows lie at or below the cut,
+// usually few more, since a run of old rows is spread over all columns; those are collected and ranked. Where too many
+// lie below it, r is halved; r = 1 is the oldest row itself.
+template <int kThreads, int kHeldPairs>
+__device__ int selectVictims(VictimRule rule, PlanScratch<kThreads>& scratch) {
   constexpr int kWarps = kThreads / kWarp;
-  static_assert(kWarps <= kWarp, "the warps' oldest rows are ranked by one warp");
+  static_assert(kWarps <= kWarp, "the columns' oldest rows are ranked by one warp");
+  using Slots = ColumnSlots<kThreads>;
   const int warp = threadIdx.x / kWarp;
   const int lane = threadIdx.x % kWarp;
+  longlong2 held[kHeldPairs];
+  loadPairs<kThreads>(rule, threadIdx.x, held);
   int found = 0;
-  while (found < wanted) {
+  while (found < scratch.victimsWanted) {
+    // Ages are not looked at here: rows too young to be victims are younger than all others.
     RowAge mine = noRow();
-    visitRows<kThreads>(rule, [&](const RowAge& row) {
-      if (before(row, mine)) mine = row;
-    });
-    const RowAge warpOldest = warpMin(mine);
-    if (lane == 0) scratch.warpOldest[warp] = warpOldest;
+    if (rule.admitsAll()) {
+      // The usual, only look: two selects a row, no branch.
+      visitRows<kThreads>(rule, held, [&](const RowAge& row) { mine = row.use < mine.use ? row : mine; });
+    } else {
+      visitRows<kThreads>(rule, held, [&](const RowAge& row) {
+        if (row.use < mine.use && rule.admits(row)) mine = row;
+      });
+    }
+    scratch.oldestUse[Slots::of(threadIdx.x)] = mine.use;
+    scratch.oldestRow[Slots::of(threadIdx.x)] = mine.row;
     if (threadIdx.x == 0) scratch.candidates = 0;
-    __syncthreads();  // publishes warpOldest and the cleared counter to all warps
-    const RowAge other = lane < kWarps ? scratch.warpOldest[lane] : noRow();
-    const int rank = __popc(__ballot_sync(kFullWarp, before(other, warpOldest)));
-    const int live = __popc(__ballot_sync(kFullWarp, other.row != kNoRow));
+    __syncthreads();  // publishes the threads' oldest and the cleared counter
+    const int slot = Slots::of(lane * kWarps + warp);
+    const RowAge columnOldest = warpMin({scratch.oldestUse[slot], scratch.oldestRow[slot]});
+    if (lane == 0) scratch.columnOldest[warp] = columnOldest;
+    __syncthreads();  // publishes columnOldest
+    const RowAge other = lane < kWarps ? scratch.columnOldest[lane] : noRow();
+    const int rank = __popc(__ballot_sync(kFullWarp, before(other, columnOldest)));
+    const int live = __popc(__ballot_sync(kFullWarp, other.use < scratch.useBelow));
     if (live == 0) break;
     RowAge cut;
-    int count;
-    for (int reach = min(wanted - found, live);; reach /= 2) {
-      if (lane == 0 && rank == reach - 1) scratch.cut = warpOldest;  // exactly one warp: live rows are distinct
+    int count = 1;
+    for (int reach = min(scratch.victimsWanted - found, live);; reach /= 2) {
+      if (reach == 1) {
+        cut = warpMin(other);
+        if (threadIdx.x == 0) scratch.victim[found] = cut.row;
+        break;
+      }
+      if (lane == 0 && rank == reach - 1) scratch.cut = columnOldest;  // exactly one warp: live rows are distinct
       __syncthreads();  // publishes the cut
       cut = scratch.cut;
       if (!before(cut, mine)) {
-        visitRows<kThreads>(rule, [&](const RowAge& row) {
-          if (before(cut, row)) return;
+        visitRows<kThreads>(rule, held, [&](const RowAge& row) {
+          if (before(cut, row) || !rule.admits(row)) return;
           const int i = atomicAdd(&scratch.candidates, 1);
           if (i < kMaxCandidates) scratch.candidate[i] = row;
         });
@@ -163,28 +211,32 @@ __device__ int selectVictims(VictimRule rule, int wanted, PlanScratch<kThreads>&
       if (count <= kMaxCandidates) break;
       __syncthreads();  // all have read the counter; the clearing below is published by the cut's barrier
       if (threadIdx.x == 0) scratch.candidates = 0;
+      count = 1;
     }
-    const int taken = min(count, wanted - found);
-    for (int i = threadIdx.x; i < count; i += kThreads) {
-      const RowAge row = scratch.candidate[i];
-      int older = 0;
-      for (int j = 0; j < count; ++j) older += before(scratch.candidate[j], row);
-      if (older < taken) scratch.victim[found + older] = row.row;
+    const int taken = min(count, scratch.victimsWanted - found);
+    if (count > 1) {
+      for (int i = threadIdx.x; i < count; i += kThreads) {
+        const RowAge row = scratch.candidate[i];
+        int older = 0;
+        for (int j = 0; j < count; ++j) older += before(scratch.candidate[j], row);
+        if (older < taken) scratch.victim[found + older] = row.row;
+      }
     }
+    if (threadIdx.x == 0) scratch.floor = cut;
     found += taken;
-    rule.floor = cut;
-    __syncthreads();  // publishes victim; candidates and warpOldest may be rewritten
+    rule.fromStart = false;
+    __syncthreads();  // publishes victim; candidates and the oldest rows may be rewritten
   }
   return found;
 }
 
 // Victims with their owners. Pool rows own a key in every state that the table check accepts, so owners are read for
 // the chosen rows alone; were one without an owner, the choice is made again with the owners of all rows read.
-template <int kThreads>
+template <int kThreads, int kHeldPairs>
 __device__ int selectOwnedVictims(const PlanTables& tables, PlanScratch<kThreads>& scratch) {
   for (bool ownedOnly = false;; ownedOnly = true) {
-    const VictimRule rule = {tables, scratch.useBelow, ownedOnly, {INT64_MIN, kAbsent}};
-    const int found = selectVictims<kThreads>(rule, scratch.victimsWanted, scratch);
+    const VictimRule rule = {tables, ownedOnly, true, scratch.floor};
+    const int found = selectVictims<kThreads, kHeldPairs>(rule, scratch);
     int32_t key = 0;
     if (threadIdx.x < found) {
       key = tables.rowKey[scratch.victim[threadIdx.x]];
@@ -195,44 +247,66 @@ __device__ int selectOwnedVictims(const PlanTables& tables, PlanScratch<kThreads
   }
 }
 
-// Warp 0's view of a step: two lanes a thread.
-struct StepLanes {
-  int32_t safeId[kLaneHalves];
-  uint64_t missing;    // first lanes of experts that are not resident
-  uint64_t candidate;  // those of them that may be promoted if a victim is found
-};
-
 // First lane of its expert, among valid lanes.
-__device__ inline void markFirst(const StepLanes& lanes, int laneCount, bool (&first)[kLaneHalves]) {
+__device__ inline void markFirst(const int32_t (&safeId)[kLaneHalves], int laneCount, bool (&first)[kLaneHalves]) {
   const int thread = threadIdx.x;
-  const unsigned sameLow = __match_any_sync(kFullWarp, lanes.safeId[0]);
-  first[0] = lanes.safeId[0] != kAbsent && __ffs(static_cast<int>(sameLow)) - 1 == thread;
+  const unsigned sameLow = __match_any_sync(kFullWarp, safeId[0]);
+  first[0] = safeId[0] != kAbsent && __ffs(static_cast<int>(sameLow)) - 1 == thread;
   first[1] = false;
   if (laneCount <= kWarp) return;
-  const unsigned sameHigh = __match_any_sync(kFullWarp, lanes.safeId[1]);
-  first[1] = lanes.safeId[1] != kAbsent && __ffs(static_cast<int>(sameHigh)) - 1 == thread;
+  const unsigned sameHigh = __match_any_sync(kFullWarp, safeId[1]);
+  first[1] = safeId[1] != kAbsent && __ffs(static_cast<int>(sameHigh)) - 1 == thread;
   for (int i = 0; i < kWarp; ++i) {
-    first[1] &= __shfl_sync(kFullWarp, lanes.safeId[0], i) != lanes.safeId[1];
+    first[1] &= __shfl_sync(kFullWarp, safeId[0], i) != safeId[1];
   }
+}
+
+// The lanes' inputs, loaded by warp 0 together with the slice, so that their latencies overlap.
+struct LaneInputs {
+  int32_t id[kLaneHalves];
+  float weight[kLaneHalves];
+  int32_t missCount[kLaneHalves];  // of the lane's key, before it is known which lanes miss
+  PlanState state;
+  PlanControls controls;
+};
+
+__device__ inline bool isExpert(int32_t id, const PlanTables& tables) { return id >= 0 && id < tables.experts; }
+
+__device__ inline LaneInputs loadLanes(const PlanParams& p) {
+  const PlanTables& tables = p.tables;
+  LaneInputs in;
+  for (int half = 0; half < kLaneHalves; ++half) {
+    const int lane = threadIdx.x + half * kWarp;
+    in.id[half] = lane < p.lanes ? p.ids[lane] : kAbsent;
+    in.weight[half] = lane < p.lanes ? p.weights[lane] : 0.0f;
+  }
+  in.state = *tables.state;
+  in.controls = *tables.controls;
+  for (int half = 0; half < kLaneHalves; ++half) {
+    const bool known = isExpert(in.id[half], tables);
+    in.missCount[half] = known ? tables.missCount[p.layer * tables.experts + in.id[half]] : 0;
+  }
+  return in;
 }
 
 // Validation, selection, recency and miss counts (pool-semantics 4, points 1 to 5's first line), by warp 0.
 template <int kThreads>
-__device__ StepLanes classifyLanes(const PlanParams& p, const int32_t (&id)[kLaneHalves],
-                                   const float (&weight)[kLaneHalves], PlanState state, const PlanControls& controls,
-                                   PlanScratch<kThreads>& scratch) {
+__device__ void classifyLanes(const PlanParams& p, const LaneInputs& in, PlanScratch<kThreads>& scratch) {
   const PlanTables& tables = p.tables;
+  const PlanControls& controls = in.controls;
+  PlanState state = in.state;
   const int thread = threadIdx.x;
   const int32_t firstKey = p.layer * tables.experts;
-  StepLanes lanes;
+  int32_t safeId[kLaneHalves];
   bool invalid[kLaneHalves];
   for (int half = 0; half < kLaneHalves; ++half) {
-    const bool valid = id[half] >= 0 && id[half] < tables.experts && weightIsValid(weight[half]);
-    lanes.safeId[half] = valid ? id[half] : kAbsent;
-    invalid[half] = !valid && id[half] != kAbsent;
+    const bool valid = isExpert(in.id[half], tables) && weightIsValid(in.weight[half]);
+    safeId[half] = valid ? in.id[half] : kAbsent;
+    scratch.lanes.safeId[thread + half * kWarp] = safeId[half];
+    invalid[half] = !valid && in.id[half] != kAbsent;
   }
   bool first[kLaneHalves];
-  markFirst(lanes, p.lanes, first);
+  markFirst(safeId, p.lanes, first);
 
   const bool gateOpen = controls.gate != 0;
   if (gateOpen) {
@@ -246,24 +320,24 @@ __device__ StepLanes classifyLanes(const PlanParams& p, const int32_t (&id)[kLan
   bool missing[kLaneHalves];
   bool candidate[kLaneHalves];
   for (int half = 0; half < kLaneHalves; ++half) {
-    const int32_t row = first[half] ? scratch.rowOfExpert[lanes.safeId[half]] : kAbsent;
+    const int32_t row = first[half] ? scratch.rowOfExpert[safeId[half]] : kAbsent;
     missing[half] = first[half] && row == kAbsent;
     candidate[half] = false;
     if (!gateOpen) continue;
     if (row != kAbsent) tables.rowUse[row] = state.clock;
     if (missing[half]) {
-      int32_t* missCount = &tables.missCount[firstKey + lanes.safeId[half]];
-      const int32_t misses = static_cast<int32_t>(static_cast<uint32_t>(*missCount) + 1u);
-      *missCount = misses;
+      const int32_t misses = static_cast<int32_t>(static_cast<uint32_t>(in.missCount[half]) + 1u);
+      tables.missCount[firstKey + safeId[half]] = misses;
       candidate[half] = mayPromote && misses >= controls.promoteMinMisses;
     }
   }
-  lanes.missing = laneBallot(missing);
-  lanes.candidate = laneBallot(candidate);
-
+  const uint64_t missingMask = laneBallot(missing);
+  const uint64_t candidateMask = laneBallot(candidate);
   const uint64_t invalidMask = laneBallot(invalid);
   if (thread == 0) {
-    const int candidates = __popcll(lanes.candidate);
+    scratch.lanes.missing = missingMask;
+    scratch.lanes.candidate = candidateMask;
+    const int candidates = __popcll(candidateMask);
     scratch.victimsWanted = controls.promoteLimit == 0 ? candidates : min(candidates, controls.promoteLimit);
     scratch.clock = state.clock;
     scratch.useBelow = state.clock - static_cast<int64_t>(controls.protectRecent) * tables.layers;
@@ -279,13 +353,13 @@ __device__ StepLanes classifyLanes(const PlanParams& p, const int32_t (&id)[kLan
       }
     }
   }
-  return lanes;
 }
 
 // Tables, copy list, step map and routes, by warp 0. The step map already holds the layer's slice of hotRow.
 template <int kThreads>
-__device__ void commitStep(const PlanParams& p, const StepLanes& lanes, int found, PlanScratch<kThreads>& scratch) {
+__device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>& scratch) {
   const PlanTables& tables = p.tables;
+  const StepLanes& lanes = scratch.lanes;
   const int thread = threadIdx.x;
   const int32_t firstKey = p.layer * tables.experts;
   bool staged[kLaneHalves];
@@ -295,7 +369,7 @@ __device__ void commitStep(const PlanParams& p, const StepLanes& lanes, int foun
     const bool promoted = hasLane(lanes.candidate, lane) && order < found;
     staged[half] = hasLane(lanes.missing, lane) && !promoted;
     if (!promoted) continue;
-    const int32_t expert = lanes.safeId[half];
+    const int32_t expert = lanes.safeId[thread + half * kWarp];
     const int32_t key = firstKey + expert;
     const int32_t row = scratch.victim[order];
     const int32_t evicted = scratch.victimKey[order];
@@ -317,7 +391,7 @@ __device__ void commitStep(const PlanParams& p, const StepLanes& lanes, int foun
   for (int half = 0; half < kLaneHalves; ++half) {
     if (!staged[half]) continue;
     const int order = lanesBefore(stagedMask, thread + half * kWarp);
-    const int32_t expert = lanes.safeId[half];
+    const int32_t expert = lanes.safeId[thread + half * kWarp];
     const int32_t row = tables.poolRows + order;
     POOL_DEVICE_ASSERT(row < tables.rows);
     p.output->copies[found + order] = {expert, row};
@@ -330,14 +404,14 @@ __device__ void commitStep(const PlanParams& p, const StepLanes& lanes, int foun
   }
   __syncwarp();  // the rows of first lanes are read by their duplicates below
   for (int half = 0; half < kLaneHalves; ++half) {
-    const int32_t expert = lanes.safeId[half];
+    const int32_t expert = lanes.safeId[thread + half * kWarp];
     p.output->safeIds[thread + half * kWarp] = expert;
     p.output->routes[thread + half * kWarp] = expert == kAbsent ? kAbsent : scratch.rowOfExpert[expert];
   }
 }
 
-// One step, by one block of kThreads threads.
-template <int kThreads>
+// One step, by one block of kThreads threads, each of which keeps the clocks of kHeldPairs pairs of rows in registers.
+template <int kThreads, int kHeldPairs>
 __device__ void planStep(const PlanParams& p) {
   static_assert(kThreads % kWarp == 0 && kThreads >= kMaxLanes, "a thread each for the victims of the widest step");
   __shared__ PlanScratch<kThreads> scratch;
@@ -345,20 +419,8 @@ __device__ void planStep(const PlanParams& p) {
   const bool planner = threadIdx.x < kWarp;
   POOL_DEVICE_ASSERT(tables.experts <= kMaxExperts && p.lanes <= kMaxLanes && p.layer < tables.layers);
 
-  // Warp 0's inputs are loaded together with the slice, so that their latencies overlap.
-  int32_t id[kLaneHalves];
-  float weight[kLaneHalves];
-  PlanState state = {};
-  PlanControls controls = {};
-  if (planner) {
-    for (int half = 0; half < kLaneHalves; ++half) {
-      const int lane = threadIdx.x + half * kWarp;
-      id[half] = lane < p.lanes ? p.ids[lane] : kAbsent;
-      weight[half] = lane < p.lanes ? p.weights[lane] : 0.0f;
-    }
-    state = *tables.state;
-    controls = *tables.controls;
-  }
+  LaneInputs in = {};
+  if (planner) in = loadLanes(p);
   const int32_t* slice = tables.hotRow + p.layer * tables.experts;
   for (int expert = threadIdx.x; expert < tables.experts; expert += kThreads) {
     const int32_t row = slice[expert];
@@ -367,12 +429,11 @@ __device__ void planStep(const PlanParams& p) {
   }
   __syncthreads();  // publishes the slice to warp 0, and orders the step map before its patches
 
-  StepLanes lanes = {};
-  if (planner) lanes = classifyLanes<kThreads>(p, id, weight, state, controls, scratch);
+  if (planner) classifyLanes<kThreads>(p, in, scratch);
   __syncthreads();  // publishes victimsWanted and useBelow, and orders the stamped rows before the scan
 
-  const int found = scratch.victimsWanted > 0 ? selectOwnedVictims<kThreads>(tables, scratch) : 0;
-  if (planner) commitStep<kThreads>(p, lanes, found, scratch);
+  const int found = scratch.victimsWanted > 0 ? selectOwnedVictims<kThreads, kHeldPairs>(tables, scratch) : 0;
+  if (planner) commitStep<kThreads>(p, found, scratch);
 }
 
 }  // namespace pool

@@ -17,7 +17,7 @@ public final class KernelLayouts {
     public static final int MAX_ROW_PARTS = 4;
 
     /** Threads of the planner's one block. */
-    public static final int PLAN_THREADS = 1024;
+    public static final int PLAN_THREADS = 512;
 
     /** Threads of each block of the row copy. */
     public static final int COPY_THREADS = 256;
