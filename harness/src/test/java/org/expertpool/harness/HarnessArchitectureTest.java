@@ -1,5 +1,8 @@
 package org.expertpool.harness;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -8,6 +11,8 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import org.expertpool.plots.BadResultsException;
+import org.expertpool.plots.Figures;
 
 /** What may depend on what within the harness. */
 @AnalyzeClasses(packages = "org.expertpool.harness", importOptions = DoNotIncludeTests.class)
@@ -15,6 +20,21 @@ class HarnessArchitectureTest {
     @ArchTest
     static final ArchRule REACHES_THE_DEVICE_THROUGH_THE_POOL_ALONE =
             noClasses().should().dependOnClassesThat().resideInAPackage("jcuda..");
+
+    /** Figures are drawn from results.csv: through their entry point, and from where a run or a command ends. */
+    @ArchTest
+    static final ArchRule KNOWS_PLOTS_BY_THEIR_ENTRY_POINT_ALONE = noClasses()
+            .should()
+            .dependOnClassesThat(resideInAPackage("org.expertpool.plots..")
+                    .and(not(belongToAnyOf(Figures.class, BadResultsException.class))));
+
+    @ArchTest
+    static final ArchRule ONLY_RUNS_AND_COMMANDS_KNOW_PLOTS = noClasses()
+            .that()
+            .resideOutsideOfPackages("org.expertpool.harness.cli..", "org.expertpool.harness.run..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.expertpool.plots..");
 
     @ArchTest
     static final ArchRule PACKAGES_HAVE_NO_CYCLES =
