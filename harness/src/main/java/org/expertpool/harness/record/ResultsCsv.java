@@ -59,6 +59,8 @@ public final class ResultsCsv {
             bytes = Files.readAllBytes(file);
         } catch (NoSuchFileException missing) {
             throw new BadInputException(file + ": no such file, expected the results of a run", missing);
+        } catch (IOException unreadable) {
+            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
         }
         return parse(file.toString(), bytes);
     }

@@ -74,6 +74,14 @@ public final class ResultsFile implements AutoCloseable {
         byte[] bytes = new byte[Math.toIntExact(channel.size())];
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
         while (buffer.hasRemaining() && channel.read(buffer, buffer.position()) >= 0) {}
+        // Before the cut: a file that no run wrote stays as it is.
+        byte[] header = ResultsCsv.header().getBytes(StandardCharsets.UTF_8);
+        int common = Math.min(header.length, bytes.length);
+        if (!Arrays.equals(header, 0, common, bytes, 0, common)) {
+            throw new BadInputException(
+                    file + " line 1: the header is another version's, expected that of results schema "
+                            + ResultsSchema.VERSION + " as this build writes it");
+        }
         int end = bytes.length;
         while (end > 0 && bytes[end - 1] != '\n') {
             end--;
@@ -83,14 +91,7 @@ public final class ResultsFile implements AutoCloseable {
         if (end == 0) {
             return List.of();
         }
-        byte[] header = ResultsCsv.header().getBytes(StandardCharsets.UTF_8);
-        byte[] whole = Arrays.copyOf(bytes, end);
-        if (!Arrays.equals(header, 0, header.length, whole, 0, Math.min(header.length, end))) {
-            throw new BadInputException(
-                    file + " line 1: the header is another version's, expected that of results schema "
-                            + ResultsSchema.VERSION + " as this build writes it");
-        }
-        return ResultsCsv.parse(file.toString(), whole);
+        return ResultsCsv.parse(file.toString(), Arrays.copyOf(bytes, end));
     }
 
     /** All rows in the file, oldest first. */

@@ -77,6 +77,15 @@ class ResultsFileTest {
         assertThat(Files.readString(file)).isEqualTo(other);
     }
 
+    @Test
+    void resumeRefusesAFileThatNoRunWroteAndLeavesItAlone() throws IOException {
+        for (String other : new String[] {"a,b\n1,2", "no line end"}) {
+            Files.writeString(file, other);
+            assertThatThrownBy(() -> ResultsFile.resume(file)).isInstanceOf(BadInputException.class);
+            assertThat(Files.readString(file)).isEqualTo(other);
+        }
+    }
+
     private static ResultRow row(int number) {
         return ResultRow.builder()
                 .put("schema", ResultsSchema.VERSION)
