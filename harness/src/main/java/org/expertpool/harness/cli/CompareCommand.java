@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 /** {@code poolbench compare}: two runs cell by cell. */
 @Command(
         name = "compare",
-        description = "Compare two runs cell by cell: ratio B/A of medians with a 95 % bootstrap interval.",
+        description = "Compare two runs cell by cell: ratio B/A of medians with a 95 %% bootstrap interval.",
         mixinStandardHelpOptions = true,
         footer = {
             "",

@@ -1,12 +1,14 @@
 package org.expertpool.harness.compare;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.DoubleStream;
 import org.expertpool.harness.record.ResultColumn;
 import org.expertpool.harness.record.ResultColumn.Kind;
 import org.expertpool.harness.record.ResultRow;
@@ -112,7 +114,14 @@ public record Comparison(List<Line> lines, List<String> onlyInA, List<String> on
         double[] numbersA = numbers(cell, metric, a);
         double[] numbersB = numbers(cell, metric, b);
         MedianRatio ratio = MedianRatio.of(numbersA, numbersB);
-        Verdict verdict = Verdict.of(ratio, repetitions, margin, metric.kind());
+        // Zeros have no ratio and still are the same.
+        boolean identical = DoubleStream.concat(Arrays.stream(numbersA), Arrays.stream(numbersB))
+                        .distinct()
+                        .count()
+                == 1;
+        Verdict verdict = identical && repetitions >= Verdict.MIN_REPETITIONS
+                ? Verdict.SAME
+                : Verdict.of(ratio, repetitions, margin, metric.kind());
         return new Line(
                 cell,
                 metric,

@@ -93,6 +93,14 @@ class ComparisonTest {
     }
 
     @Test
+    void zerosOnBothSidesAreTheSame() {
+        assertThat(verdict("staged_per_forward", new double[] {0, 0, 0}, new double[] {0, 0, 0}))
+                .isEqualTo(Verdict.SAME);
+        assertThat(verdict("staged_per_forward", new double[] {0, 0}, new double[] {0, 0}))
+                .isEqualTo(Verdict.UNDECIDED);
+    }
+
+    @Test
     void countsAreComparedExactlyWhateverTheRepetitions() {
         assertThat(only(Comparison.of(rows("c", "misses", 5), rows("c", "misses", 5, 5), MARGIN))
                         .verdict())
