@@ -92,6 +92,7 @@ final class CapacityCommand implements Callable<Integer> {
         var options = new CapacityModel.Options(chunkTokens, streamRingRows, decodeTokens);
         var capacity = new CapacityModel(model, memoryBytes, profile, options);
         requireAtLeast("--context", contexts.stream().mapToLong(Long::longValue).min(), 0);
+        contexts.forEach(context -> capacity.budget(0, context)); // one too large is refused before the first line
         List<Integer> values = rows == null ? spread(model) : rows;
         requireAtLeast("--rows", values.stream().mapToLong(Integer::longValue).min(), 1);
         SeedCheck seed = SEED_MODEL.equals(model.name()) ? SeedCheck.run() : null;

@@ -9,6 +9,7 @@ import org.expertpool.pool.model.ModelGeometry;
 public final class CapacityModel {
     private static final int ACTIVATION_BYTES = 2;
     private static final int LANE_INDEX_BYTES = 16;
+    private static final long MOST_BYTES = 1L << 60; // of memory and of KV cache: their sums stay in a long
 
     private final ModelGeometry model;
     private final Options options;
@@ -41,8 +42,8 @@ public final class CapacityModel {
 
     /** The model on a card limited to {@code memoryBytes}, of which the profile's usable fraction may be taken. */
     public CapacityModel(ModelGeometry model, long memoryBytes, DeviceProfile device, Options options) {
-        if (memoryBytes < 1) {
-            throw new BadInputException("memory is " + memoryBytes + " bytes, expected at least 1");
+        if (memoryBytes < 1 || memoryBytes > MOST_BYTES) {
+            throw new BadInputException("memory is " + memoryBytes + " bytes, expected 1 to " + MOST_BYTES);
         }
         this.model = model;
         this.options = options;
@@ -52,6 +53,10 @@ public final class CapacityModel {
 
     /** The budget with N rows per layer and {@code contextTokens} in the KV cache. */
     public MemoryBudget budget(int rowsPerLayer, long contextTokens) {
+        long mostTokens = MOST_BYTES / Math.max(1, model.kvBytesPerToken());
+        if (contextTokens > mostTokens) {
+            throw new BadInputException("context is " + contextTokens + " tokens, expected at most " + mostTokens);
+        }
         return new MemoryBudget(
                 usableBytes,
                 model.fixedBytes(),
@@ -60,7 +65,7 @@ public final class CapacityModel {
                 options.streamRingRows() * model.rowBytes(),
                 stagingRows() * model.rowBytes(),
                 bankBytes(rowsPerLayer),
-                Math.multiplyExact(contextTokens, model.kvBytesPerToken()));
+                contextTokens * model.kvBytesPerToken());
     }
 
     /** The largest context in tokens beside N rows per layer; empty where N alone does not fit or KV size is unknown. */

@@ -33,7 +33,9 @@ class CapacityCommandTest {
                 "--model=none --memory=48GiB | model none",
                 "--model=tiny --memory=48 GB x | unmatched",
                 "--model=tiny --memory=lots | lots",
-                "--model=tiny --memory=0 | at least 1",
+                "--model=tiny --memory=0 | expected 1 to",
+                "--model=tiny --memory=9223372036854775807 | expected 1 to",
+                "--model=qwen3-30b-a3b --memory=1GiB --context=4096,9223372036854775807 | expected at most",
                 "--model=tiny --memory=1GiB --rows=0 | --rows",
                 "--model=tiny --memory=1GiB --context=-1 | --context",
                 "--model=tiny --memory=1GiB --chunk=0 | chunk",
@@ -43,5 +45,6 @@ class CapacityCommandTest {
         int exit = Main.run(new PrintWriter(out), new PrintWriter(err, true), ("capacity " + arguments).split(" "));
         assertThat(exit).isEqualTo(2);
         assertThat(err.toString().strip()).hasLineCount(1).containsIgnoringCase(named);
+        assertThat(out.toString()).isEmpty();
     }
 }
