@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.units.ByteSize;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.plan.Control;
 import org.expertpool.pool.policy.Policies;
 
 /**
@@ -69,9 +70,10 @@ enum Axis {
         };
     }
 
-    /** A control's value; its own range is checked by the planner's rules. */
-    static String controlValue(String field, JsonNode value) {
-        return whole(field, value, 0, Integer.MAX_VALUE);
+    /** The value of the control that {@code key} names, in its canonical text. */
+    static String controlValue(String field, String key, JsonNode value) {
+        Control control = Control.named(key.substring(CONTROL_PREFIX.length()));
+        return whole(field, value, control.min(), control.max());
     }
 
     private static String whole(String field, JsonNode value, long min, long max) {

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.record.ResultsSchema;
 import org.expertpool.harness.sim.ScoreWindow;
+import org.expertpool.harness.trace.synthetic.SyntheticTraces;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.model.ModelPresets;
 import org.expertpool.pool.policy.Initial;
@@ -67,6 +68,8 @@ final class DefinitionReader {
             throw new BadInputException(file + ": no such file, expected a definition", missing);
         } catch (CharacterCodingException malformed) {
             throw new BadInputException(file + ": not UTF-8 text, expected a definition", malformed);
+        } catch (IOException unreadable) {
+            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
         }
         TomlMapper toml = new TomlMapper();
         JsonNode tree;
@@ -136,6 +139,9 @@ final class DefinitionReader {
             return new TraceSpec.File(table.text("file"), table.text("sha256"));
         }
         table.allow(List.of("preset", "forwards", "file", "sha256"));
+        if (!SyntheticTraces.names().contains(table.text("preset"))) {
+            throw table.bad("preset", "one of " + String.join(", ", SyntheticTraces.names()));
+        }
         return new TraceSpec.Preset(table.text("preset"), table.integer("forwards", 1, Integer.MAX_VALUE));
     }
 
@@ -225,7 +231,7 @@ final class DefinitionReader {
         for (JsonNode item : value.isArray() ? value : List.of(value)) {
             String text = Axis.of(key)
                     .map(axis -> axis.canonical(field, item))
-                    .orElseGet(() -> Axis.controlValue(field, item));
+                    .orElseGet(() -> Axis.controlValue(field, key, item));
             if (canonical.contains(text)) {
                 throw new BadInputException(field + " has " + text + " twice");
             }

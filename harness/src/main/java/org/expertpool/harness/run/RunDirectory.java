@@ -38,6 +38,9 @@ final class RunDirectory implements AutoCloseable {
 
     /** Starts a run in a folder that is absent or empty. */
     static RunDirectory start(Path path, Definition definition) throws IOException {
+        if (Files.exists(path) && !Files.isDirectory(path)) {
+            throw new BadInputException(path + ": is a file, expected a new directory");
+        }
         Files.createDirectories(path);
         if (!isEmpty(path)) {
             throw new BadInputException(

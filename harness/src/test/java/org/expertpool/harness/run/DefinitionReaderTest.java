@@ -130,6 +130,7 @@ class DefinitionReaderTest {
             context = 4096                      | seed = -1                         | axes.seed is -1
             context = 4096                      | control = {gate = 1}              | unknown key 'axes.control.gate'
             context = 4096                      | control = {promoteLimit = -1}     | axes.control.promoteLimit is -1
+            context = 4096                      | control = {promoteInterval = 0}   | axes.control.promoteInterval is 0
             window = "cold"                     | window = "warm"\\ngraph_mode = "none" | occurs twice
             repetitions = 2                     | repetitions = 0                   | protocol.repetitions is 0
             repetitions = 2                     | warmup = 2                        | unknown key 'protocol.warmup'
