@@ -1,6 +1,8 @@
 package org.expertpool.harness.cli;
 
 import java.io.PrintWriter;
+import java.nio.file.FileSystemException;
+import java.util.Locale;
 import org.expertpool.pool.BadInputException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -70,9 +72,21 @@ public final class Main implements Runnable {
         if (debug) {
             failure.printStackTrace(command.getErr());
         }
-        String message = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
-        command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + oneLine(message));
-        return failure instanceof BadInputException ? ExitCode.USAGE : ExitCode.SOFTWARE;
+        command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + oneLine(message(failure)));
+        // A path that the system refuses is what the caller named, as wrong an argument as any other.
+        return failure instanceof BadInputException || failure instanceof FileSystemException
+                ? ExitCode.USAGE
+                : ExitCode.SOFTWARE;
+    }
+
+    // The exceptions of paths say what is wrong by their class, and often by nothing else.
+    private static String message(Exception failure) {
+        if (failure instanceof FileSystemException path && path.getReason() == null) {
+            String problem = path.getClass().getSimpleName().replaceFirst("Exception$", "");
+            return path.getFile() + ": "
+                    + problem.replaceAll("(?<=[a-z])(?=[A-Z])", " ").toLowerCase(Locale.ROOT);
+        }
+        return failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
     }
 
     private static String oneLine(String message) {

@@ -33,6 +33,9 @@ final class PlotCommand implements Callable<Integer> {
             throw new BadInputException("--out " + out + " with " + directories.size()
                     + " directories: expected one, since their figures have the same names");
         }
+        if (out != null && Files.exists(out) && !Files.isDirectory(out)) {
+            throw new BadInputException("--out " + out + ": is a file, expected a directory");
+        }
         for (Path directory : directories) {
             if (!Files.isDirectory(directory)) {
                 throw new BadInputException(directory + ": no such directory, expected the results of a run");

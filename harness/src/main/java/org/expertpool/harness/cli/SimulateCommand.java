@@ -178,7 +178,9 @@ final class SimulateCommand implements Callable<Integer> {
         try (RoutingTrace opened = input.open(trace)) {
             SimulationRequest whole =
                     profile == null ? request : request.withProfile(ProfileFile.read(profile, opened.shape()));
-            return SimulationCsv.write(whole, Simulator.simulate(opened, whole));
+            String csv = SimulationCsv.write(whole, Simulator.simulate(opened, whole));
+            input.printNotices();
+            return csv;
         }
     }
 

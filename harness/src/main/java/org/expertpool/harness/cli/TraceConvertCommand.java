@@ -2,6 +2,7 @@ package org.expertpool.harness.cli;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.trace.RoutingTrace;
@@ -48,7 +49,9 @@ final class TraceConvertCommand implements Callable<Integer> {
         TraceFormat to = format == null ? byName(out) : TraceFormat.of(format);
         try (RoutingTrace trace = input.open(in)) {
             PrintWriter err = spec.commandLine().getErr();
-            Traces.write(trace, out, to).forEach(lost -> err.println("lost: " + lost));
+            List<String> lost = Traces.write(trace, out, to);
+            input.printNotices();
+            lost.forEach(field -> err.println("lost: " + field));
             TraceShape shape = trace.shape();
             spec.commandLine()
                     .getOut()

@@ -54,6 +54,7 @@ final class TraceInfoCommand implements Callable<Integer> {
             Traces.copy(trace, (header, ids, weights) -> {});
             Map<String, Object> facts = facts(trace);
             TraceStatistics statistics = TraceStatistics.of(trace, statisticsForwards);
+            input.printNotices();
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
                 Map<String, Double> values = new LinkedHashMap<>();

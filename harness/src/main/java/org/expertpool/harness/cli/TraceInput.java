@@ -2,6 +2,8 @@ package org.expertpool.harness.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.expertpool.harness.trace.RoutingTrace;
@@ -42,7 +44,9 @@ final class TraceInput {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
-    /** Opens the trace; notices go to the command's error stream. */
+    private final List<String> notices = new ArrayList<>();
+
+    /** Opens the trace; what there is to say about it waits for {@link #printNotices}. */
     RoutingTrace open(Path file) throws IOException {
         return Traces.open(
                 file,
@@ -51,7 +55,12 @@ final class TraceInput {
                         optional(experts),
                         optional(topK),
                         Optional.ofNullable(from).map(TraceFormat::of),
-                        notice -> command.commandLine().getErr().println("notice: " + notice)));
+                        notices::add));
+    }
+
+    /** Prints the notices on the error stream: once all went well, since bad input is one line and no more. */
+    void printNotices() {
+        notices.forEach(notice -> command.commandLine().getErr().println("notice: " + notice));
     }
 
     private static OptionalInt optional(Integer value) {

@@ -16,7 +16,7 @@ public final class ProfileFile {
     private ProfileFile() {}
 
     /** Reads the counts for a trace of this shape; names file and line of what is wrong. */
-    public static ExpertProfile read(Path file, TraceShape shape) throws IOException {
+    public static ExpertProfile read(Path file, TraceShape shape) {
         List<String> lines = lines(file);
         if (lines.isEmpty() || !lines.get(0).equals(HEADER)) {
             throw new BadInputException(file + ":1: expected the header " + HEADER);
@@ -41,13 +41,15 @@ public final class ProfileFile {
         return new ExpertProfile(shape.layers(), shape.experts(), counts);
     }
 
-    private static List<String> lines(Path file) throws IOException {
+    private static List<String> lines(Path file) {
         try {
             return Files.readAllLines(file);
         } catch (NoSuchFileException absent) {
             throw new BadInputException(file + ": no such file, expected a profile with the header " + HEADER, absent);
         } catch (MalformedInputException binary) {
             throw new BadInputException(file + ": not UTF-8 text, expected CSV with the header " + HEADER, binary);
+        } catch (IOException unreadable) {
+            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
         }
     }
 

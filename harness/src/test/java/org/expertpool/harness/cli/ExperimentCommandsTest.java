@@ -118,6 +118,15 @@ class ExperimentCommandsTest {
         refused("is not empty", "run", definition, "--out", full.toString());
         refused("no such file", "run", folder.resolve("none.toml").toString());
         refused("no CUDA backend", "run", definition, "--backend", "cuda");
+        refused("full: cannot be read: Is a directory", "run", full.toString());
+        refused(
+                "x: is a file, expected a new directory",
+                "run",
+                definition,
+                "--out",
+                full.resolve("x").toString());
+        refused("x/y", "run", definition, "--out", full.resolve("x/y").toString());
+        refused("trace.preset is \"prose\", expected one of", "run", definition, "--set", "trace.preset=prose");
         refused("--backend java", "run", definition, "--backend", "java");
         refused("--backend gpu: expected one of auto, model, java, cuda", "run", definition, "--backend", "gpu");
         refused("expected i/n", "run", definition, "--shard", "3/2", "--dry-run");
@@ -129,6 +138,14 @@ class ExperimentCommandsTest {
         Files.delete(full.resolve("results.csv"));
         refused("expected one", "plot", full.toString(), full.toString(), "--out", full.toString());
         refused("no such file", "compare", full.toString(), full.toString());
+        refused(
+                "is a file, expected a directory",
+                "plot",
+                full.toString(),
+                "--out",
+                full.resolve("x").toString());
+        Files.createDirectory(full.resolve("results.csv"));
+        refused("cannot be read: Is a directory", "compare", full.toString(), full.toString());
         refused("--margin is 1.5", "compare", full.toString(), full.toString(), "--margin", "1.5");
         refused("--fail-on is 'faster'", "compare", full.toString(), full.toString(), "--fail-on", "faster");
     }

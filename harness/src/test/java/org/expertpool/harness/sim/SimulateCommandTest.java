@@ -139,6 +139,7 @@ class SimulateCommandTest {
                 arguments("score", "--rows 3 --policy lru --score-from token=1", "expected forward=k"),
                 arguments("option", "--rows 3", "Missing required option: '--policy="),
                 arguments("profile", "--rows 3 --policy lru --profile DIR/none.csv", "no such file"),
+                arguments("profile", "--rows 3 --policy static --profile DIR", "cannot be read: Is a directory"),
                 arguments("shape", "--rows 3 --policy lru --out DIR/none/out.csv", "does not exist"));
     }
 
@@ -196,6 +197,20 @@ class SimulateCommandTest {
         Result result = poolbench("simulate", folder.resolve("none").toString(), "--rows", "3", "--policy", "lru");
         assertThat(result.exit()).isEqualTo(2);
         assertThat(result.err()).contains("none").hasLineCount(1);
+    }
+
+    @Test
+    void noticesAreForTracesThatAreRead() throws IOException {
+        Path csv = Files.writeString(folder.resolve("two.csv"), "token,layer,e0\n0,0,1\n1,0,2\n");
+        Result good = poolbench("simulate", csv.toString(), "--rows", "1", "--policy", "lru");
+        assertThat(good.exit()).isZero();
+        assertThat(good.err())
+                .startsWith("notice: ")
+                .contains("1 layers, 3 experts")
+                .hasLineCount(1);
+        Result bad = poolbench("simulate", csv.toString(), "--rows", "0", "--policy", "lru");
+        assertThat(bad.exit()).isEqualTo(2);
+        assertThat(bad.err()).contains("rows is 0").hasLineCount(1);
     }
 
     @Test
