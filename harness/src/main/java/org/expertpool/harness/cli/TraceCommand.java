@@ -14,7 +14,8 @@ import picocli.CommandLine.Spec;
             TraceGenerateCommand.class,
             TraceConvertCommand.class,
             TraceMergeCommand.class,
-            TraceUnionCommand.class
+            TraceUnionCommand.class,
+            TraceCaptureCommand.class
         })
 final class TraceCommand implements Runnable {
     @Spec
