@@ -214,30 +214,34 @@ struct MoeCall {
   }
 };
 
-// Routing with some lanes that carry no expert, and some tokens that name one twice.
+// Distinct experts for each token, drawn uniformly; where badLanes, some lanes carry no expert or repeat another's.
+inline void route(const MoeGeometry& g, Numbers numbers, bool badLanes, uint64_t seed, MoeCall& call) {
+  std::mt19937_64 random(seed);
+  call.ids.resize(call.tokens * g.topK);
+  call.weights.resize(call.ids.size());
+  std::vector<int32_t> experts(g.experts);
+  for (int e = 0; e < g.experts; ++e) experts[e] = e;
+  for (size_t lane = 0; lane < call.ids.size(); ++lane) {
+    const size_t slot = lane % g.topK;
+    std::swap(experts[slot], experts[slot + random() % (g.experts - slot)]);
+    call.ids[lane] = experts[slot];
+    call.weights[lane] = numbers == Numbers::kExact ? std::ldexp(1.0f, -static_cast<int>(random() % 3))
+                                                    : 0.02f + float(random() % 1000) / 5000.0f;
+    if (badLanes && random() % 5 == 0) call.ids[lane] = random() % 2 ? -1 : (random() % 2 ? g.experts : 0x7fffffff);
+    if (badLanes && slot > 0 && random() % 9 == 0) call.ids[lane] = call.ids[lane - 1];
+  }
+}
+
 inline MoeCall makeCall(const MoeGeometry& g, Numbers numbers, int tokens, bool badLanes, uint64_t seed) {
   std::mt19937_64 random(seed);
-  MoeCall call{tokens, std::vector<uint16_t>(size_t(tokens) * g.hidden), std::vector<int32_t>(tokens * g.topK),
-               std::vector<float>(tokens * g.topK)};
+  MoeCall call{tokens, std::vector<uint16_t>(size_t(tokens) * g.hidden), {}, {}};
   std::normal_distribution<float> normal;
   for (size_t i = 0; i < call.activations.size(); ++i) {
     const int few = static_cast<int>(random() % 24);
     const float exact = i % g.hidden == 0 ? 1.0f : few == 0 ? 1.0f : few == 1 ? -1.0f : 0.0f;
     call.activations[i] = bf16Bits(numbers == Numbers::kExact ? exact : normal(random));
   }
-  for (int t = 0; t < tokens; ++t) {
-    std::vector<int32_t> experts(g.experts);
-    for (int e = 0; e < g.experts; ++e) experts[e] = e;
-    std::shuffle(experts.begin(), experts.end(), random);
-    for (int s = 0; s < g.topK; ++s) {
-      const int lane = t * g.topK + s;
-      call.ids[lane] = experts[s];
-      call.weights[lane] = numbers == Numbers::kExact ? std::ldexp(1.0f, -static_cast<int>(random() % 3))
-                                                      : 0.02f + float(random() % 1000) / 5000.0f;
-      if (badLanes && random() % 5 == 0) call.ids[lane] = random() % 2 ? -1 : (random() % 2 ? g.experts : 0x7fffffff);
-      if (badLanes && s > 0 && random() % 9 == 0) call.ids[lane] = call.ids[lane - 1];
-    }
-  }
+  route(g, numbers, badLanes, seed + 1, call);
   return call;
 }
 
