@@ -133,10 +133,13 @@ class MoeCase {
       // Gate reads k = 0 alone, so silu's argument is large and silu exact; the others have few small values.
       for (int row = 0; row < n; ++row)
         for (int column = 0; column < k; ++column) {
-          const int any = draw(0, 3) == 0 ? draw(0, 15) : 0;
+          const int any = column % pool::kChunkK == 0 ? 2 : draw(0, 3) == 0 ? draw(0, 15) : 0;
           m.codes[size_t(row) * k + column] = static_cast<uint8_t>(projection == 0 ? (column == 0 ? 2 : 0) : any);
         }
-      for (auto& scale : m.scales) scale = static_cast<uint8_t>(projection == 0 ? 0x38 : 0x38 + 8 * draw(0, 1));
+      for (size_t i = 0; i < m.scales.size(); ++i) {
+        const bool firstOfChunk = i % (k / 16) % pool::kChunkSteps == 0;
+        m.scales[i] = static_cast<uint8_t>(projection == 0 || firstOfChunk ? 0x38 : 0x38 + 8 * draw(0, 1));
+      }
       m.global = projection == 0 ? 128.0f : projection == 1 ? 0.5f : 2.0f;
     }
     double largest = 0;
@@ -242,6 +245,21 @@ inline MoeCall makeCall(const MoeGeometry& g, Numbers numbers, int tokens, bool 
     call.activations[i] = bf16Bits(numbers == Numbers::kExact ? exact : normal(random));
   }
   route(g, numbers, badLanes, seed + 1, call);
+  return call;
+}
+
+// One token whose sums are exact in the order that the design fixes and in no other: the first two chunks of K cancel and
+// the third is far smaller; so do the first two slots and the third. For Numbers::kExact, hidden above 320, top-3 or more.
+inline MoeCall makeCancellingCall(const MoeGeometry& g) {
+  MoeCall call{1, std::vector<uint16_t>(g.hidden), std::vector<int32_t>(g.topK, -1), std::vector<float>(g.topK)};
+  const float values[] = {4096.0f, -4096.0f, std::ldexp(1.0f, -14)};
+  const float weights[] = {1.0f, -1.0f, std::ldexp(1.0f, -20)};
+  const int ids[] = {1, 1, 0};
+  for (int i = 0; i < 3; ++i) {
+    call.activations[i * pool::kChunkK] = bf16Bits(values[i]);
+    call.ids[i] = ids[i];
+    call.weights[i] = weights[i];
+  }
   return call;
 }
 

@@ -93,6 +93,18 @@ void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t s
   }
 }
 
+// The order of the chunks and of the slots, which exact numbers can't show.
+template <typename Backend>
+void ordersOfSums(Backend& backend, const MoeGeometry& g, uint64_t seed) {
+  const MoeCase experts(g, Numbers::kExact, 3, seed);
+  const MoeCall call = makeCancellingCall(g);
+  const RoundedReference reference(experts, call);
+  backend.load(experts);
+  for (const MoeWay& way : moeWays()) {
+    requireEqual(backend.run(call, way).out, reference.result.out, g.hidden, "order of sums, " + describe(g, way, 1));
+  }
+}
+
 // What alignment leaves.
 struct AlignResult {
   std::vector<int32_t> sortedLanes, blockExperts;

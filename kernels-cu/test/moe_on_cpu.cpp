@@ -142,7 +142,8 @@ int main(int argc, char** argv) {
   CpuBackend backend;
   test::alignments(backend, {1, 7, 300}, {1, 5, 40}, seed);
   test::exactNumbers(backend, {64, 64, 5, 2}, 2, seed);
-  test::exactNumbers(backend, {192, 128, 6, 3}, 5, seed + 1);
+  test::exactNumbers(backend, {192, 128, 6, 3}, 4, seed + 1);
+  test::ordersOfSums(backend, {384, 64, 3, 3}, seed);
   const test::MoeErrors errors = test::randomNumbers(backend, {384, 64, 6, 3}, {3, 1, 2}, seed + 2);
   std::printf("errors: one GEMM %.2e, chain %.2e, worst lane %.2e\n", errors.down, errors.chain, errors.worstLane);
   std::printf("MoE kernels on the CPU: all equal to the reference\n");

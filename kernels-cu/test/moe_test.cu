@@ -376,6 +376,9 @@ int main(int argc, char** argv) {
                                MoeGeometry{704, 192, 16, 8}}) {
     for (int tokens : {1, 2, 7, 20}) test::exactNumbers(backend, g, tokens, seed + tokens);
   }
+  for (const MoeGeometry& g : {MoeGeometry{384, 64, 3, 3}, MoeGeometry{2560, 640, 4, 10}}) {
+    test::ordersOfSums(backend, g, seed);
+  }
   std::printf("exact numbers: every lane and output equal to the reference\n");
   struct RandomCase {
     MoeGeometry g;

@@ -54,13 +54,13 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int* laneOf)
   return {expert, row, min(total - rank, p.blockLanes)};
 }
 
-// Shared memory of a block: activations of one round of chunks, the round's chunk sums, and the sums so far.
+// Shared memory of a block: activations of this round of chunks and the next, the sums so far, and the round's chunk sums.
 template <int kChunkWarps, int kSides>
 struct DecodeLayout {
   static constexpr int kRowWords = kChunkWarps * kChunkK / 2 + 4;  // rows start 4 banks apart
   static constexpr int kThreads = kChunkWarps * kSides * kWarp;
 
-  __host__ __device__ static constexpr int activationBytes(int blockLanes) { return blockLanes * kRowWords * 4; }
+  __host__ __device__ static constexpr int activationBytes(int blockLanes) { return 2 * blockLanes * kRowWords * 4; }
   __host__ __device__ static constexpr int sumBytes(int blockLanes) { return kSides * blockLanes * kTileChannels * 4; }
   __host__ __device__ static constexpr int bytes(int blockLanes) {
     return activationBytes(blockLanes) + (kChunkWarps + 1) * sumBytes(blockLanes);
@@ -93,34 +93,42 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
   const int steps = m.depth / kMmaK;
   const int chunks = (steps + kChunkSteps - 1) / kChunkSteps;
 
-  for (int round = 0; round < chunks; round += kChunkWarps) {
-    const int chunk = round + slot;
-    const int first = chunk * kChunkSteps;
-    const int end = min(first + kChunkSteps, steps);
-    const int channel = m.first + side * m.apart;
-    const bool inside = channel < m.channels;
-    // The weights are on their way before anything is waited for.
-    WeightStream stream(m.words, m.scales, m.channels, inside ? channel : 0, first, inside ? end : first);
+  const int channel = m.first + side * m.apart;
+  const bool inside = channel < m.channels;
+  WeightStream stream(m.words, m.scales, m.channels, inside ? channel : 0);
 
+  // A round's weights are on their way before anything is waited for, the next round's before this one's sums are added.
+  const auto begin = [&](int round, int buffer) {
+    const int first = (round + slot) * kChunkSteps;
+    stream.start(first, inside ? min(first + kChunkSteps, steps) : first);
     const int from = round * kChunkK;
     const int vectors = (min(from + kChunkWarps * kChunkK, m.depth) - from) / 8;
+    uint32_t* rows = activations + buffer * lanesAtMost * Layout::kRowWords;
     for (int i = threadIdx.x; i < group.count * vectors; i += Layout::kThreads) {
       const int row = i / vectors;
       const int vector = i % vectors;
-      copyAsync16(activations + row * Layout::kRowWords + vector * 4, rowOf(row) + from + vector * 8, true);
+      copyAsync16(rows + row * Layout::kRowWords + vector * 4, rowOf(row) + from + vector * 8, true);
     }
     commitCopies();
+  };
+
+  begin(0, 0);
+  int buffer = 0;
+  for (int round = 0; round < chunks; round += kChunkWarps) {
     waitCopies();
     __syncthreads();
-
-    if (inside && first < end) {
+    const int first = (round + slot) * kChunkSteps;
+    if (inside && first < steps) {
+      const uint32_t* rows = activations + buffer * lanesAtMost * Layout::kRowWords;
       ChunkSums<1> sums;
-      stream.chunk(end - first, {activations + slot * (kChunkK / 2), Layout::kRowWords, group.count}, sums);
+      stream.chunk(min(kChunkSteps, steps - first), {rows + slot * (kChunkK / 2), Layout::kRowWords, group.count}, sums);
       float* mine = chunkSums + slot * sumsOfChunk + side * lanesAtMost * kTileChannels;
       forEachSum(sums, [&](int column, int row, float sum) {
         if (row < group.count) mine[row * kTileChannels + column] = sum;
       });
     }
+    buffer ^= 1;
+    if (round + kChunkWarps < chunks) begin(round + kChunkWarps, buffer);
     __syncthreads();
 
     const int live = min(kChunkWarps, chunks - round);
@@ -129,8 +137,8 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
       for (int c = 1; c < live; ++c) sum = __fadd_rn(sum, chunkSums[c * sumsOfChunk + i]);
       total[i] = sum;
     }
-    __syncthreads();
   }
+  __syncthreads();
 }
 
 // Draws this block's share of the row that the second GEMM reads into L2.

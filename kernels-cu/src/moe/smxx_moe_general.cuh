@@ -37,7 +37,8 @@ __device__ void multiplyBlock(const WarpMatrix& m, int count, const RowOf& rowOf
   const int warp = threadIdx.x / kWarp;
   const int steps = m.depth / kMmaK;
   const int chunks = (steps + kChunkSteps - 1) / kChunkSteps;
-  WeightStream stream(m.words, m.scales, m.channels, m.channel, 0, m.inside ? steps : 0);
+  WeightStream stream(m.words, m.scales, m.channels, m.channel);
+  stream.start(0, m.inside ? steps : 0);
 
   const auto stage = [&](int chunk) {
     if (chunk < chunks) {

@@ -44,12 +44,18 @@ struct LaneRows {
 
 class WeightStream {
  public:
-  // Channels [channel, channel + 64) of a matrix of `channels`, from k16 step `first` up to but without `end`.
-  __device__ WeightStream(const uint8_t* weights, const uint8_t* scales, int channels, int channel, int first, int end)
-      : wordStride_(channels * 8), scaleStride_(channels), next_(first), end_(end) {
+  // Channels [channel, channel + 64) of a matrix of `channels`.
+  __device__ WeightStream(const uint8_t* weights, const uint8_t* scales, int channels, int channel)
+      : wordStride_(channels * 8), scaleStride_(channels) {
     const int lane = threadIdx.x % kWarp;
     weights_ = weights + channel * 8 + lane * 16;
     scales_ = scales + channel + lane / 4 * 8;
+  }
+
+  // Requests the first of the k16 steps [first, end), which chunk() then takes in order.
+  __device__ void start(int first, int end) {
+    next_ = first;
+    end_ = end;
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) request(i);
   }
@@ -116,8 +122,8 @@ class WeightStream {
   const uint8_t* scales_;
   const uint32_t wordStride_;  // bytes from one step to the next
   const uint32_t scaleStride_;
-  uint32_t next_;
-  const uint32_t end_;
+  uint32_t next_ = 0;
+  uint32_t end_ = 0;
   Words4 words_[kAhead];
   Words2 codes_[kAhead];
 };
