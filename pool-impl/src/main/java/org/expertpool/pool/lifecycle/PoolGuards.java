@@ -1,5 +1,6 @@
 package org.expertpool.pool.lifecycle;
 
+import java.util.Objects;
 import java.util.function.Function;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.bank.HostSource;
@@ -50,7 +51,11 @@ public final class PoolGuards {
         Object expected = value.apply(request.layers().get(0));
         for (int layer = 1; layer < request.layers().size(); layer++) {
             Object actual = value.apply(request.layers().get(layer));
-            require(expected.equals(actual), "layer " + layer + " " + field, actual, expected + " as in layer 0");
+            require(
+                    Objects.equals(expected, actual),
+                    "layer " + layer + " " + field,
+                    actual,
+                    expected + " as in layer 0");
         }
     }
 

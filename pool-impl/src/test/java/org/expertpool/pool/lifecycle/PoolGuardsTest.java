@@ -64,6 +64,9 @@ class PoolGuardsTest {
                 arguments(
                         request().layer(2, new MoeLayer(16, 4, PatternSource.LAYOUT, "fp16")),
                         "layer 2 elementType is fp16, expected bf16 as in layer 0"),
+                arguments(
+                        request().layer(0, new MoeLayer(16, 4, PatternSource.LAYOUT, null)),
+                        "layer 1 elementType is bf16, expected null as in layer 0"),
                 arguments(request().quantisation("mxfp4"), "quantisation is mxfp4, expected nvfp4"),
                 arguments(request().quantisation(null), "quantisation is null, expected nvfp4"),
                 arguments(request().consumer("cutlass"), "consumer is cutlass, expected marlin"),
