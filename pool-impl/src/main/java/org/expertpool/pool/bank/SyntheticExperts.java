@@ -71,7 +71,7 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
 
     /** Writes one row at the buffer's position, which moves past it. */
     public void fillRow(int layer, int expert, ByteBuffer into) {
-        ByteBuffer row = into.order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer row = into.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         putRandom(random(layer, expert, W13), layout.w13Bytes(), -1L, 0, row);
         int s13 = row.position();
         putRandom(random(layer, expert, S13), layout.s13Bytes(), SCALE_SPREAD, LOWEST_CODE, row);
@@ -81,6 +81,7 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
         int s2 = row.position();
         putRandom(random(layer, expert, S2), layout.s2Bytes(), SCALE_SPREAD, LOWEST_CODE, row);
         row.put(s2 + ScaleOrder.position(0), LARGEST_CODE);
+        into.position(row.position());
     }
 
     /** The alpha table f32 {@code [layers * experts, 3]} for bf16 activations. */
@@ -99,7 +100,7 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
 
     /** The same expert in checkpoint form. */
     public PlainExpert plain(int layer, int expert) {
-        ByteBuffer row = ByteBuffer.allocate((int) layout.rowBytes());
+        ByteBuffer row = ByteBuffer.allocate((int) layout.rowBytes()).order(ByteOrder.LITTLE_ENDIAN);
         fillRow(layer, expert, row);
         row.flip();
         int hidden = layout.hidden();

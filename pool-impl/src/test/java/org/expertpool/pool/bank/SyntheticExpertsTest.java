@@ -123,6 +123,15 @@ class SyntheticExpertsTest {
     }
 
     @Test
+    void fillingARowMovesTheBufferAndKeepsItsOrder() {
+        ByteBuffer into = ByteBuffer.allocate(8 + (int) LAYOUT.rowBytes()).position(8);
+        EXPERTS.fillRow(1, 2, into);
+        assertThat(into.hasRemaining()).isFalse();
+        assertThat(into.order()).isEqualTo(ByteOrder.BIG_ENDIAN);
+        assertThat(into.position(8)).isEqualTo(EXPERTS.hostSource().row(1, 2));
+    }
+
+    @Test
     void rowsAreReadOnlyLittleEndianAndChecked() {
         HostSource source = EXPERTS.hostSource();
         assertThat(source.row(0, 0).isReadOnly()).isTrue();
