@@ -73,7 +73,8 @@ public final class ResultsSchema {
             lower("ns_per_op", "benchmark: nanoseconds per operation, mean of a fork"),
             higher("ops_per_s", "benchmark: operations per second, mean of a fork"),
             label("note", "remark on the row"),
-            label("experts", "routed experts per layer of the model, of which N rows are resident"));
+            label("experts", "routed experts per layer of the model, of which N rows are resident"),
+            exact("output_sha256", "SHA-256 over the bf16 bits of every layer's output of every forward, in order"));
 
     private ResultsSchema() {}
 

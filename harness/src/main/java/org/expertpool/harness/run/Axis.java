@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.units.ByteSize;
 import org.expertpool.pool.BadInputException;
@@ -17,6 +18,7 @@ import org.expertpool.pool.policy.Policies;
  * simulation. Promotion controls are axes too, under keys {@code control.<name>}; they come before ROWS.
  */
 enum Axis {
+    ENGINE,
     SEED,
     WINDOW,
     POLICY,
@@ -29,6 +31,12 @@ enum Axis {
     DEVICE;
 
     static final String CONTROL_PREFIX = "control.";
+
+    /** Engine: the expert pool. */
+    static final String POOL = "pool";
+
+    /** Engine: every expert in a row of its own; what the pool's outputs must equal. */
+    static final String RESIDENT = "resident";
 
     /** Walking order over axis and control keys. */
     static final Comparator<String> WALKING_ORDER =
@@ -59,6 +67,7 @@ enum Axis {
     /** One value in its canonical text; {@code field} names the place for the error. */
     String canonical(String field, JsonNode value) {
         return switch (this) {
+            case ENGINE -> oneOf(field, text(field, value), POOL, RESIDENT);
             case SEED -> whole(field, value, 0, Long.MAX_VALUE);
             case DECODE_TOKENS, ROWS -> whole(field, value, 1, Integer.MAX_VALUE);
             case CONTEXT -> whole(field, value, 1, Long.MAX_VALUE);
@@ -74,6 +83,12 @@ enum Axis {
     static String controlValue(String field, String key, JsonNode value) {
         Control control = Control.named(key.substring(CONTROL_PREFIX.length()));
         return whole(field, value, control.min(), control.max());
+    }
+
+    /** Whether it says something of a pool, and so nothing of an engine that has all experts resident. */
+    static boolean isOfPool(String key) {
+        return key.startsWith(CONTROL_PREFIX)
+                || Stream.of(POLICY, SCOPE, DECODE_TOKENS, ROWS).map(Axis::key).anyMatch(key::equals);
     }
 
     private static String whole(String field, JsonNode value, long min, long max) {

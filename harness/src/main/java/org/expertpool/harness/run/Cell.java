@@ -24,6 +24,15 @@ record Cell(String id, Map<String, String> settings) {
         return Optional.ofNullable(settings.get(axis.key()));
     }
 
+    String engine() {
+        return setting(Axis.ENGINE).orElse(Axis.POOL);
+    }
+
+    boolean isPool() {
+        return engine().equals(Axis.POOL);
+    }
+
+    /** N; of a pool's cell alone, as are policy, scope, planner width and controls. */
     int rows() {
         return Integer.parseInt(settings.get(Axis.ROWS.key()));
     }

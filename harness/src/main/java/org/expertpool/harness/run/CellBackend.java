@@ -13,6 +13,11 @@ interface CellBackend extends AutoCloseable {
     /** Stands in the {@code basis} column. */
     String basis();
 
+    /** Stands in the {@code device} column of a cell. */
+    default String device(Cell cell) {
+        return cell.device().orElse("");
+    }
+
     /** Rough time that these cells take together, seconds. */
     double estimateSeconds(List<Cell> cells);
 

@@ -10,7 +10,6 @@ import java.util.Optional;
  * @param name names the experiment and its result folder
  * @param question what it is to answer
  * @param expectation what was expected before the first run
- * @param engine how expert bytes reach the GEMM
  * @param model preset name or geometry file
  * @param trace the routing that is replayed
  * @param windows by name
@@ -25,7 +24,6 @@ record Definition(
         String name,
         String question,
         String expectation,
-        String engine,
         String model,
         TraceSpec trace,
         Map<String, Window> windows,

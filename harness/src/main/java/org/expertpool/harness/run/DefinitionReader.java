@@ -19,7 +19,6 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.expertpool.harness.cost.DeviceProfile;
-import org.expertpool.harness.record.ResultsSchema;
 import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
 import org.expertpool.pool.BadInputException;
@@ -110,22 +109,21 @@ final class DefinitionReader {
                 name,
                 root.text("question"),
                 root.text("expectation"),
-                engine(),
                 model,
                 trace,
                 windows,
                 Matrix.cells(file, matrices),
                 repetitions,
-                root.tables("check").stream().map(this::check).toList(),
+                root.tables("check").stream().map(CheckReader::read).toList(),
                 root.texts("reported"),
                 rows(marks),
                 text);
     }
 
     private String engine() {
-        String engine = root.optionalText("engine").orElse("pool");
-        if (!engine.equals("pool")) {
-            throw root.bad("engine", "pool, the one engine there is so far");
+        String engine = root.optionalText("engine").orElse(Axis.POOL);
+        if (!engine.equals(Axis.POOL) && !engine.equals(Axis.RESIDENT)) {
+            throw root.bad("engine", "pool or resident");
         }
         return engine;
     }
@@ -138,11 +136,13 @@ final class DefinitionReader {
             }
             return new TraceSpec.File(table.text("file"), table.text("sha256"));
         }
-        table.allow(List.of("preset", "forwards", "file", "sha256"));
+        table.allow(List.of("preset", "forwards", "prefill_tokens", "file", "sha256"));
         if (!SyntheticTraces.names().contains(table.text("preset"))) {
             throw table.bad("preset", "one of " + String.join(", ", SyntheticTraces.names()));
         }
-        return new TraceSpec.Preset(table.text("preset"), table.integer("forwards", 1, Integer.MAX_VALUE));
+        int prefillTokens = table.has("prefill_tokens") ? (int) table.integer("prefill_tokens", 1, 65_536) : 1;
+        return new TraceSpec.Preset(
+                table.text("preset"), table.integer("forwards", 1, Integer.MAX_VALUE), prefillTokens);
     }
 
     private static Map<String, Window> windows(TomlTable table) {
@@ -197,7 +197,8 @@ final class DefinitionReader {
             Set<String> lists = new LinkedHashSet<>();
             read("axes", axes, values, lists);
             read("matrix", table, values, lists);
-            values.putIfAbsent(Axis.SCOPE.key(), List.of("global"));
+            values.putIfAbsent(Axis.ENGINE.key(), List.of(engine()));
+            checkEngine(values);
             values.putIfAbsent(Axis.WINDOW.key(), List.of("cold"));
             if (trace instanceof TraceSpec.Preset) {
                 values.putIfAbsent(Axis.SEED.key(), List.of("1"));
@@ -247,12 +248,28 @@ final class DefinitionReader {
         }
     }
 
-    private void check(Map<String, List<String>> values, TraceSpec trace, Map<String, Window> windows) {
-        for (Axis required : List.of(Axis.ROWS, Axis.POLICY)) {
-            if (!values.containsKey(required.key())) {
-                throw new BadInputException(file + ": axes." + required.key() + " is missing");
+    private void checkEngine(Map<String, List<String>> values) {
+        List<String> engines = values.get(Axis.ENGINE.key());
+        if (engines.equals(List.of(Axis.POOL))) {
+            for (Axis required : List.of(Axis.ROWS, Axis.POLICY)) {
+                if (!values.containsKey(required.key())) {
+                    throw new BadInputException(file + ": axes." + required.key() + " is missing");
+                }
             }
+            values.putIfAbsent(Axis.SCOPE.key(), List.of("global"));
+            return;
         }
+        if (engines.size() > 1) {
+            throw new BadInputException(
+                    file + ": axes.engine is " + engines + ", expected one engine in each [[matrix]]");
+        }
+        values.keySet().stream().filter(Axis::isOfPool).findFirst().ifPresent(key -> {
+            throw new BadInputException(
+                    file + ": axes." + key + " is set, expected no axis of the pool beside engine resident");
+        });
+    }
+
+    private void check(Map<String, List<String>> values, TraceSpec trace, Map<String, Window> windows) {
         for (String window : values.get(Axis.WINDOW.key())) {
             if (!windows.containsKey(window)) {
                 throw new BadInputException(file + ": axes.window names '" + window + "', expected one of "
@@ -268,27 +285,6 @@ final class DefinitionReader {
                 throw new BadInputException(file + ": axes." + timed.key() + " is set, expected axes.device beside it");
             }
         }
-    }
-
-    private Check check(TomlTable table) {
-        table.allow(List.of("name", "where", "metric", "min", "max"));
-        String metric = table.text("metric");
-        if (ResultsSchema.column(metric).filter(column -> column.isMetric()).isEmpty()) {
-            throw table.bad("metric", "a metric of the results schema, such as hit_ratio");
-        }
-        if (!table.has("min") && !table.has("max")) {
-            throw table.bad("min", "min, max or both");
-        }
-        TomlTable where = table.table("where");
-        Map<String, String> selection = new LinkedHashMap<>();
-        for (String column : where.keys()) {
-            if (ResultsSchema.column(column).isEmpty() || !where.get(column).isValueNode()) {
-                throw where.bad(column, "a column of the results schema with one value");
-            }
-            selection.put(column, where.get(column).asText());
-        }
-        return new Check(
-                table.text("name"), selection, metric, table.optionalNumber("min"), table.optionalNumber("max"));
     }
 
     private static List<Integer> rows(TomlTable marks) {

@@ -167,22 +167,24 @@ final class ExperimentRunner {
                 .put("cell", cell.id())
                 .put("repetition", work.repetition())
                 .put("basis", backend.basis())
-                .put("engine", definition.engine())
+                .put("engine", cell.engine())
                 .put("backend", backend.name())
-                .put("device", cell.device().orElse(""))
+                .put("device", backend.device(cell))
                 .put("model", definition.model())
                 .put("trace", definition.trace().label())
-                .put("rows_per_layer", cell.rows())
-                .put("policy", cell.policy())
                 .put("graph_mode", cell.setting(Axis.GRAPH_MODE).orElse(""))
                 .put("context", cell.setting(Axis.CONTEXT).orElse(""))
                 .put("seed", cell.setting(Axis.SEED).orElse(""))
                 .put("window", cell.window())
-                .put("scope", cell.scope().toString())
-                .put("initial", definition.window(cell).initial().toString())
-                .put("decode_tokens", cell.decodeTokens())
-                .put("marked", definition.markedRows().contains(cell.rows()) ? "true" : "")
                 .put("controls", controls(cell));
+        if (cell.isPool()) {
+            row.put("rows_per_layer", cell.rows())
+                    .put("policy", cell.policy())
+                    .put("scope", cell.scope().toString())
+                    .put("initial", definition.window(cell).initial().toString())
+                    .put("decode_tokens", cell.decodeTokens())
+                    .put("marked", definition.markedRows().contains(cell.rows()) ? "true" : "");
+        }
         cell.memoryBytes().ifPresent(bytes -> row.put("memory_bytes", bytes));
         return row;
     }

@@ -40,15 +40,24 @@ public final class Experiments {
         this.notices = notices;
     }
 
+    /** Makes the backend of a definition. */
+    @FunctionalInterface
+    interface BackendFactory {
+        CellBackend create(Definition definition, TraceLibrary traces);
+    }
+
     /** Runs, or on a dry run lists what would run; false if a cell or a check failed. */
     public boolean run(Request request) throws IOException {
+        return run(request, backend(request.backend()));
+    }
+
+    boolean run(Request request, BackendFactory factory) throws IOException {
         Definition definition = DefinitionReader.read(request.definition(), request.settings());
         RepositoryFiles files =
                 RepositoryFiles.find(request.definition().toAbsolutePath().getParent());
         Shard shard = request.shard().map(Shard::parse).orElse(Shard.WHOLE);
-        requireModel(request.backend());
         TraceLibrary.verify(definition.trace(), files);
-        try (CellBackend backend = new ModelBackend(definition, new TraceLibrary(definition.trace(), files))) {
+        try (CellBackend backend = factory.create(definition, new TraceLibrary(definition.trace(), files))) {
             if (request.dryRun()) {
                 list(shard.of(definition.cells()), definition.repetitions(), backend);
                 return true;
@@ -70,18 +79,16 @@ public final class Experiments {
         }
     }
 
-    private static void requireModel(String backend) {
-        switch (backend) {
-            case "auto", "model" -> {}
+    private static BackendFactory backend(String name) {
+        return switch (name) {
+            case "auto", "model" -> ModelBackend::new;
+            case "java" -> JavaBackend::new;
             case "cuda" ->
-                throw new BadInputException("--backend cuda: this build has no CUDA backend, expected auto or model");
-            case "java" ->
                 throw new BadInputException(
-                        "--backend java: the Java engine runs in the tests at small shapes only, expected auto or model");
+                        "--backend cuda: this build has no CUDA backend, expected auto, model or java");
             default ->
-                throw new BadInputException(
-                        "--backend " + backend + ": expected one of " + String.join(", ", BACKENDS));
-        }
+                throw new BadInputException("--backend " + name + ": expected one of " + String.join(", ", BACKENDS));
+        };
     }
 
     private void list(List<Cell> cells, int repetitions, CellBackend backend) {

@@ -16,11 +16,8 @@ import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.cost.MemoryBudget;
 import org.expertpool.harness.record.ResultRow;
-import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.SimulationResult;
-import org.expertpool.harness.sim.Simulator;
 import org.expertpool.harness.trace.RoutingTrace;
-import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.model.ModelPresets;
@@ -41,6 +38,7 @@ final class ModelBackend implements CellBackend {
     private final Definition definition;
     private final ModelGeometry model;
     private final TraceLibrary traces;
+    private final CellCounts counts;
     private final Map<Map<String, String>, CompletableFuture<SimulationResult>> simulations = new ConcurrentHashMap<>();
     private final ExecutorService workers =
             Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors(), ModelBackend::worker);
@@ -49,6 +47,7 @@ final class ModelBackend implements CellBackend {
         this.definition = definition;
         this.model = ModelPresets.load(definition.model());
         this.traces = traces;
+        counts = new CellCounts(definition, model);
     }
 
     private static Thread worker(Runnable work) {
@@ -92,7 +91,7 @@ final class ModelBackend implements CellBackend {
     @Override
     public void prepare(List<Cell> cells) {
         // What a simulation throws surfaces when its cell is measured.
-        cells.stream().map(this::simulation).forEach(future -> {});
+        cells.stream().filter(Cell::isPool).map(this::simulation).forEach(future -> {});
     }
 
     private CompletableFuture<SimulationResult> simulation(Cell cell) {
@@ -107,28 +106,15 @@ final class ModelBackend implements CellBackend {
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
-        requireSameShape(trace.shape());
-        Window window = definition.window(cell);
-        SimulationRequest request = SimulationRequest.of(List.of(cell.policy()), List.of(cell.rows()))
-                .withScope(cell.scope())
-                .withInitial(window.initial())
-                .withControls(cell.controls())
-                .withDecodeTokens(cell.decodeTokens())
-                .withScore(window.score())
-                .withResetAtSequence(window.resetAtSequence());
-        return Simulator.simulate(trace, request).get(0);
-    }
-
-    private void requireSameShape(TraceShape trace) {
-        if (trace.layers() != model.layers() || trace.experts() != model.experts() || trace.topK() != model.topK()) {
-            throw new BadInputException("trace has layers x experts, top-k " + trace.layers() + " x "
-                    + trace.experts() + ", " + trace.topK() + ", expected " + model.layers() + " x "
-                    + model.experts() + ", " + model.topK() + " as in model " + model.name());
-        }
+        return counts.simulate(cell, trace);
     }
 
     @Override
     public void measure(Cell cell, int repetition, ResultRow.Builder row) {
+        if (!cell.isPool()) {
+            throw new BadInputException("engine " + cell.engine()
+                    + ": the model backend replays a pool's planner, expected engine pool or backend java");
+        }
         SimulationResult result;
         try {
             result = simulation(cell).join();
@@ -138,38 +124,13 @@ final class ModelBackend implements CellBackend {
             }
             throw failure;
         }
-        putCounts(row, result);
+        counts.put(row, result);
         row.put("bank_bytes", bankBytes(cell, result));
         Optional<DeviceProfile> device = cell.device().map(DeviceProfile::load);
         if (device.isPresent()) {
             cell.graphMode().ifPresent(mode -> putTimes(row, cell, result, device.get(), mode));
             putMemory(row, cell, device.get());
         }
-    }
-
-    private void putCounts(ResultRow.Builder row, SimulationResult result) {
-        row.put("policy", result.policy());
-        row.put("effective_rows", result.effectiveRows());
-        row.put("experts", model.experts());
-        row.put("hit_ratio", result.hitRatio().orElse(Double.NaN));
-        row.put("forwards", result.forwards());
-        row.put("selections", result.selections());
-        row.put("hits", result.hits());
-        row.put("misses", result.misses());
-        row.put("promoted", result.promoted());
-        row.put("staged", result.staged());
-        row.put("promoted_per_forward", perForward(result.promoted(), result));
-        row.put("staged_per_forward", perForward(result.staged(), result));
-        row.put("h2d_bytes_per_forward", bytesPerForward(result));
-        row.put("partition_forwards", result.partitionForwards());
-    }
-
-    private static double perForward(long count, SimulationResult result) {
-        return result.forwards() == 0 ? Double.NaN : (double) count / result.forwards();
-    }
-
-    private double bytesPerForward(SimulationResult result) {
-        return perForward(result.misses() * model.rowBytes(), result);
     }
 
     private long bankBytes(Cell cell, SimulationResult result) {
@@ -191,7 +152,7 @@ final class ModelBackend implements CellBackend {
                 cost.decodeMicros(mode, result.steps(), cell.contextTokens().orElse(0));
         row.put("decode_tok_per_s", MICROS_PER_SECOND / micros);
         row.put("decode_ms_per_token", micros / MICROS_PER_MILLISECOND);
-        row.put("h2d_gb_per_s", bytesPerForward(result) / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
+        row.put("h2d_gb_per_s", counts.bytesPerForward(result) / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
         StepTimes times = StepTimes.of(result.steps(), cost::poolLayerMicros);
         row.put("step_p50_us", times.percentile(0.50));
         row.put("step_p99_us", times.percentile(0.99));

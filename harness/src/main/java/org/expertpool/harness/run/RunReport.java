@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.ResultRow;
+import org.expertpool.plots.FigureException;
 import org.expertpool.plots.Figures;
 
 /** What a reader gets of a run: figures, and a README with question, expectation, checks and table. */
@@ -25,14 +26,19 @@ final class RunReport {
         this.outcome = outcome;
     }
 
-    /** Draws the figures, then writes the README that shows them. */
+    /** Draws the figures, then writes the README that shows them; where none can be drawn, it does without. */
     void write(PrintStream notices) throws IOException {
         Path directory = outcome.directory();
         List<Path> figures = List.of();
-        if (outcome.count("ok") > 0) {
-            figures = Figures.drawAll(directory, directory.resolve("figures"));
-        } else {
+        if (outcome.count("ok") == 0) {
             notices.println(directory + ": no figures, since no cell has a result");
+        } else {
+            try {
+                figures = Figures.drawAll(directory, directory.resolve("figures"));
+            } catch (FigureException noFonts) {
+                // The rows are what a run is for: they are kept, and 'plot' draws from them later.
+                notices.println("no figures: " + noFonts.getMessage());
+            }
         }
         writeReadme(figures);
     }

@@ -10,6 +10,7 @@ import org.expertpool.harness.record.ResultRow;
 /** The results of a run as a Markdown table: columns that vary or that hold a main metric, numbers to four digits. */
 final class SummaryTable {
     private static final List<String> LABELS = List.of(
+            "engine",
             "window",
             "policy",
             "scope",

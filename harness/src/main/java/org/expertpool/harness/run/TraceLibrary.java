@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.expertpool.harness.io.FileHash;
 import org.expertpool.harness.trace.InMemoryTrace;
+import org.expertpool.harness.trace.PrefillChunks;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.Traces;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
@@ -49,10 +50,14 @@ final class TraceLibrary implements AutoCloseable {
     private RoutingTrace load(OptionalLong seed) throws IOException {
         if (spec instanceof TraceSpec.Preset preset) {
             // Generated once and held: a simulation per size would otherwise generate it again.
-            try (RoutingTrace generated =
-                    SyntheticTraces.preset(preset.preset(), preset.forwards(), seed.orElseThrow())) {
-                InMemoryTrace.Builder copy = InMemoryTrace.builder(generated.shape(), generated.source());
-                Traces.copy(generated, copy);
+            long tokens = Math.multiplyExact(preset.forwards(), preset.prefillTokens());
+            try (RoutingTrace generated = SyntheticTraces.preset(preset.preset(), tokens, seed.orElseThrow())) {
+                InMemoryTrace.Builder copy = InMemoryTrace.builder(generated.shape(), source(preset, generated));
+                if (preset.prefillTokens() > 1) {
+                    PrefillChunks.copy(generated, preset.prefillTokens(), preset.forwards(), copy);
+                } else {
+                    Traces.copy(generated, copy);
+                }
                 return copy.build();
             }
         }
@@ -62,6 +67,13 @@ final class TraceLibrary implements AutoCloseable {
             throw new SkippedException("trace file " + file.path() + " is not here");
         }
         return Traces.open(path);
+    }
+
+    private static String source(TraceSpec.Preset preset, RoutingTrace generated) {
+        return preset.prefillTokens() > 1
+                ? generated.source() + ", of which the first " + preset.forwards() + " with the first "
+                        + preset.prefillTokens() + " tokens of a sequence as one"
+                : generated.source();
     }
 
     /** Where the traces opened so far come from, in words. */

@@ -10,11 +10,12 @@ sealed interface TraceSpec {
      *
      * @param preset name of the generator preset
      * @param forwards length of the trace
+     * @param prefillTokens tokens at the start of each sequence that come as one chunk; 1 where each comes alone
      */
-    record Preset(String preset, long forwards) implements TraceSpec {
+    record Preset(String preset, long forwards, int prefillTokens) implements TraceSpec {
         @Override
         public String label() {
-            return preset;
+            return prefillTokens > 1 ? preset + ", prefill " + prefillTokens : preset;
         }
     }
 

@@ -75,12 +75,14 @@ public record ScoreWindow(Unit unit, long from, long to) {
         return unit + "=" + from + (to == Long.MAX_VALUE ? "" : ".." + to);
     }
 
-    boolean counts(long forward, long sequence) {
+    /** Whether a forward, numbered over the whole trace, or its sequence lies in the window. */
+    public boolean counts(long forward, long sequence) {
         long at = unit == Unit.FORWARD ? forward : sequence;
         return from <= at && at < to;
     }
 
-    boolean isOver(long forward, long sequence) {
+    /** Whether the window ends before this forward or its sequence: nothing after it counts. */
+    public boolean isOver(long forward, long sequence) {
         return to <= (unit == Unit.FORWARD ? forward : sequence);
     }
 }

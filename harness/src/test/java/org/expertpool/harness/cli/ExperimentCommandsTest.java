@@ -127,7 +127,6 @@ class ExperimentCommandsTest {
                 full.resolve("x").toString());
         refused("x/y", "run", definition, "--out", full.resolve("x/y").toString());
         refused("trace.preset is \"prose\", expected one of", "run", definition, "--set", "trace.preset=prose");
-        refused("--backend java", "run", definition, "--backend", "java");
         refused("--backend gpu: expected one of auto, model, java, cuda", "run", definition, "--backend", "gpu");
         refused("expected i/n", "run", definition, "--shard", "3/2", "--dry-run");
         refused("unknown key 'speed'", "run", definition, "--set", "speed=1", "--dry-run");

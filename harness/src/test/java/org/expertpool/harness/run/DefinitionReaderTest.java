@@ -71,7 +71,7 @@ class DefinitionReaderTest {
                 folder, Definitions.SMALL, "rows=31,62", "trace.forwards=50", "protocol.repetitions=1", "name=other");
         assertThat(definition.cells()).hasSize(8);
         assertThat(definition.cells().stream().map(Cell::rows).distinct()).containsExactly(31, 62);
-        assertThat(definition.trace()).isEqualTo(new TraceSpec.Preset("qwen3.8-flash-next-prose", 50));
+        assertThat(definition.trace()).isEqualTo(new TraceSpec.Preset("qwen3.8-flash-next-prose", 50, 1));
         assertThat(definition.repetitions()).isEqualTo(1);
         assertThat(definition.name()).isEqualTo("other");
     }

@@ -10,11 +10,26 @@ import org.expertpool.pool.route.Partition;
  * from the bank and the rest from the host source (pool-semantics 6). Not for concurrent use.
  */
 public final class PoolEngine implements MoeEngine {
+    private static final CallListener NOBODY = new CallListener() {
+        @Override
+        public void planned(StepPlan plan) {}
+
+        @Override
+        public void partitioned(int layer, Partition partition) {}
+    };
+
     private final ExpertPool pool;
+    private final CallListener listener;
 
     /** @param pool whose life cycle and controls stay the caller's */
     public PoolEngine(ExpertPool pool) {
+        this(pool, NOBODY);
+    }
+
+    /** @param listener is told of every call */
+    public PoolEngine(ExpertPool pool, CallListener listener) {
         this.pool = pool;
+        this.listener = listener;
     }
 
     @Override
@@ -22,9 +37,11 @@ public final class PoolEngine implements MoeEngine {
         LayerPass pass = new LayerPass(pool.source(), layer, pool.config().topK(), ids.length, activations, weights);
         if (ids.length <= pool.config().width().lanes()) {
             StepPlan plan = pool.step(layer, ids, weights, ids.length);
+            listener.planned(plan);
             pass.compute(Arrays.copyOf(plan.safeIds(), ids.length), plan.stepMap(), pool.bank()::row);
         } else {
             Partition partition = pool.partition(layer, ids, weights, ids.length);
+            listener.partitioned(layer, partition);
             pass.compute(partition.bankIds(), partition.bankRowByExpert(), pool.bank()::row);
             pass.compute(
                     partition.hostIds(),

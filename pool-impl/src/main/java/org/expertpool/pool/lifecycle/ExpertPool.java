@@ -26,6 +26,7 @@ public final class ExpertPool {
     private final ReferencePlanner planner;
     private final boolean poison;
     private int stagedRows;
+    private long copiedBytes;
     private boolean checked;
 
     private ExpertPool(PoolConfig config, HostSource source, boolean poison) {
@@ -112,12 +113,18 @@ public final class ExpertPool {
         StepPlan plan = planner.step(layer, ids, weights, lanes);
         for (int copy = 0; copy < plan.copies(); copy++) {
             copyRow(layer, plan.copyExpert(copy), plan.copyRow(copy));
+            copiedBytes += bank.rowBytes();
         }
         for (int staged = plan.staged(); poison && staged < stagedRows; staged++) {
             bank.fill(config.poolRows() + staged, POISON);
         }
         stagedRows = plan.staged();
         return plan;
+    }
+
+    /** Bytes that steps have copied from the host source into bank rows so far. */
+    public long copiedBytes() {
+        return copiedBytes;
     }
 
     /** Splits a layer call of any width between bank and host source; moves nothing (pool-semantics 6). */

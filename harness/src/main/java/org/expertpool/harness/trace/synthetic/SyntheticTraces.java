@@ -15,6 +15,9 @@ public final class SyntheticTraces {
     /** Qwen3-30B-A3B: fitted to the hit-ratio curve of imp issue 1374. */
     public static final String QWEN3_30B_A3B = "qwen3-30b-a3b";
 
+    /** A made-up model in the shape of the model preset of that name, fitted to nothing: for runs with real arithmetic. */
+    public static final String TINY = "tiny";
+
     private static final RoutingModel QWEN38 = new RoutingModel(
             QWEN38_FLASH_NEXT_PROSE,
             new TraceShape(48, 512, 10, true),
@@ -51,8 +54,26 @@ public final class SyntheticTraces {
             420, // longest sequence
             true);
 
+    private static final RoutingModel TINY_MODEL = new RoutingModel(
+            TINY,
+            new TraceShape(3, 16, 4, true),
+            Ramp.flat(0.5), // popularity spread
+            Ramp.flat(0.8), // topic spread
+            0.3, // off-topic share
+            2, // phases
+            Ramp.flat(0.5), // phase spread
+            8, // phase tokens
+            Ramp.flat(0.5), // drift spread
+            8, // drift tokens
+            Ramp.flat(0.5), // reuse spread
+            1.5, // reuse tokens
+            1.2, // weight sharpness
+            24, // shortest sequence
+            40, // longest sequence
+            true);
+
     private static final List<RoutingModel> PRESETS =
-            List.of(QWEN38, QWEN38.withoutMemory(QWEN38_FLASH_NEXT_IID), QWEN3_30B);
+            List.of(QWEN38, QWEN38.withoutMemory(QWEN38_FLASH_NEXT_IID), QWEN3_30B, TINY_MODEL);
 
     private SyntheticTraces() {}
 

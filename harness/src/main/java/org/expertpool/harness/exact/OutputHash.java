@@ -1,0 +1,31 @@
+package org.expertpool.harness.exact;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** SHA-256 over the bf16 bits of outputs, little-endian, in the order in which they are added. */
+final class OutputHash {
+    private final MessageDigest digest;
+
+    OutputHash() {
+        try {
+            digest = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException absent) {
+            throw new IllegalStateException("every Java platform has SHA-256", absent);
+        }
+    }
+
+    void add(short[] bf16) {
+        ByteBuffer bytes = ByteBuffer.allocate(bf16.length * Short.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asShortBuffer().put(bf16);
+        digest.update(bytes);
+    }
+
+    /** The hash in lower-case hex; the object is spent. */
+    String hex() {
+        return HexFormat.of().formatHex(digest.digest());
+    }
+}

@@ -1,0 +1,240 @@
+package org.expertpool.harness.run;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import org.HdrHistogram.Histogram;
+import org.expertpool.harness.cost.GraphMode;
+import org.expertpool.harness.exact.CallTally;
+import org.expertpool.harness.exact.EngineRun;
+import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.sim.SimulationResult;
+import org.expertpool.harness.trace.ForwardCursor;
+import org.expertpool.harness.trace.RoutingTrace;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.PoolFailureException;
+import org.expertpool.pool.bank.HostSource;
+import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.engine.MoeEngine;
+import org.expertpool.pool.engine.PoolEngine;
+import org.expertpool.pool.engine.ResidentEngine;
+import org.expertpool.pool.lifecycle.ExpertPool;
+import org.expertpool.pool.lifecycle.PoolRequest;
+import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.model.ModelGeometry;
+import org.expertpool.pool.model.ModelPresets;
+import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.policy.Initial;
+import org.expertpool.pool.policy.Scope;
+
+/**
+ * Cells of small models with real arithmetic in this JVM: seeded experts, a pool whose rows are really copied and
+ * poisoned between uses, the trace's forwards in honest order, and a hash of all outputs. Counts come from the planner's
+ * own plans and must equal the simulation's. Times are the host clock's and say nothing of a device.
+ */
+final class JavaBackend implements CellBackend {
+    private static final long MOST_SOURCE_BYTES = 256L << 20;
+    private static final double MOST_MULTIPLY_ADDS = 2e10;
+    private static final double MULTIPLY_ADDS_PER_SECOND = 2e8;
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private record SeededSource(long seed, HostSource rows) {}
+
+    private final Definition definition;
+    private final ModelGeometry model;
+    private final TraceLibrary traces;
+    private final CellCounts counts;
+    private final Function<PoolRequest, ExpertPool> installer;
+    private SeededSource source;
+
+    JavaBackend(Definition definition, TraceLibrary traces) {
+        this(definition, traces, ExpertPool::installPoisoned);
+    }
+
+    JavaBackend(Definition definition, TraceLibrary traces, Function<PoolRequest, ExpertPool> installer) {
+        this.definition = definition;
+        this.model = ModelPresets.load(definition.model());
+        this.traces = traces;
+        this.installer = installer;
+        counts = new CellCounts(definition, model);
+    }
+
+    @Override
+    public String name() {
+        return "java";
+    }
+
+    @Override
+    public String basis() {
+        return "measured";
+    }
+
+    @Override
+    public String device(Cell cell) {
+        return "JVM " + System.getProperty("java.version") + " on " + System.getProperty("os.arch");
+    }
+
+    @Override
+    public double estimateSeconds(List<Cell> cells) {
+        double seconds = 0;
+        for (Cell cell : cells) {
+            try {
+                refuse(cell);
+                seconds += multiplyAdds(traces.open(cell.seed())) / MULTIPLY_ADDS_PER_SECOND;
+            } catch (SkippedException | BadInputException | IOException doesNotRun) {
+                continue;
+            }
+        }
+        return seconds;
+    }
+
+    @Override
+    public Map<String, String> inputs() {
+        return traces.sources();
+    }
+
+    @Override
+    public void measure(Cell cell, int repetition, ResultRow.Builder row) throws IOException {
+        refuse(cell);
+        RoutingTrace trace = traces.open(cell.seed());
+        counts.requireSameShape(trace.shape());
+        refuseTooMuchWork(trace);
+        HostSource rows = source(cell.seed().orElse(1));
+        EngineRun.Result result = cell.isPool() ? runPool(cell, trace, rows, row) : runResident(cell, trace, rows, row);
+        row.put("output_sha256", result.outputSha256());
+        putTimes(row, result);
+    }
+
+    private void refuse(Cell cell) {
+        if (model.allExpertBytes() > MOST_SOURCE_BYTES) {
+            throw new BadInputException("model " + model.name() + " has " + model.allExpertBytes()
+                    + " bytes of experts, expected at most " + MOST_SOURCE_BYTES + " for real arithmetic in Java");
+        }
+        require(
+                cell.graphMode().orElse(GraphMode.NONE) == GraphMode.NONE,
+                "graph_mode",
+                cell.setting(Axis.GRAPH_MODE).orElse(""),
+                "none: the Java engine has no graphs");
+        if (!cell.isPool()) {
+            return;
+        }
+        Window window = definition.window(cell);
+        require(cell.policy().equals("evict.lru"), "policy", cell.policy(), "evict.lru, the pool's own");
+        require(cell.scope() == Scope.GLOBAL, "scope", cell.scope(), "global, the pool's own");
+        require(window.initial() == Initial.FIRST_N, "initial", window.initial(), "first-n, as a pool is installed");
+        require(!window.resetAtSequence(), "reset", "sequence", "no reset: a pool is installed once");
+    }
+
+    private static void require(boolean holds, String field, Object value, String expected) {
+        if (!holds) {
+            throw new BadInputException(field + " is " + value + ", expected " + expected);
+        }
+    }
+
+    private void refuseTooMuchWork(RoutingTrace trace) {
+        double work = multiplyAdds(trace);
+        if (work > MOST_MULTIPLY_ADDS) {
+            throw new BadInputException(String.format(
+                    Locale.ROOT,
+                    "the trace takes %.1e multiply-adds in model %s, expected at most %.0e for real arithmetic in Java",
+                    work,
+                    model.name(),
+                    MOST_MULTIPLY_ADDS));
+        }
+    }
+
+    private double multiplyAdds(RoutingTrace trace) {
+        long tokens = 0;
+        for (ForwardCursor cursor = trace.cursor(); cursor.next(); ) {
+            tokens += cursor.tokens();
+        }
+        return 3.0 * tokens * model.layers() * model.topK() * model.hidden() * model.expertWidth();
+    }
+
+    /** The experts of a seed; those of the last one are kept, as cells with the same seed follow each other. */
+    private HostSource source(long seed) {
+        if (source == null || source.seed() != seed) {
+            SyntheticExperts experts = new SyntheticExperts(seed, model.layers(), model.experts(), model.rowLayout());
+            source = new SeededSource(seed, experts.hostSource());
+        }
+        return source.rows();
+    }
+
+    private EngineRun.Result runResident(Cell cell, RoutingTrace trace, HostSource rows, ResultRow.Builder row) {
+        EngineRun.Result result = replay(cell, trace, new ResidentEngine(rows, model.topK()), () -> {});
+        row.put("experts", model.experts());
+        row.put("forwards", result.forwards());
+        row.put("bank_bytes", model.allExpertBytes());
+        return result;
+    }
+
+    private EngineRun.Result runPool(Cell cell, RoutingTrace trace, HostSource rows, ResultRow.Builder row) {
+        PoolConfig config =
+                new PoolConfig(model.layers(), model.experts(), model.topK(), cell.rows(), cell.decodeTokens());
+        ExpertPool pool = installer.apply(PoolRequest.onHost(config, rows));
+        pool.control(cell.controls());
+        pool.openGate();
+        CallTally tally = new CallTally();
+        long[] bytesBefore = {0};
+        EngineRun.Result result = replay(cell, trace, new PoolEngine(pool, tally), () -> {
+            tally.begin();
+            bytesBefore[0] = pool.copiedBytes();
+        });
+        pool.synchronise();
+        pool.check(RowCheck.SAMPLED);
+        SimulationResult simulated = counts.simulate(cell, trace);
+        long copied = result.forwards() == 0 ? 0 : pool.copiedBytes() - bytesBefore[0];
+        requireSame(simulated, tally, copied);
+        counts.put(row, simulated);
+        row.put("bank_bytes", pool.bank().bytes());
+        return result;
+    }
+
+    private EngineRun.Result replay(Cell cell, RoutingTrace trace, MoeEngine engine, Runnable scoringBegins) {
+        return EngineRun.replay(
+                trace,
+                definition.window(cell).score(),
+                engine,
+                model.hidden(),
+                cell.seed().orElse(1),
+                scoringBegins);
+    }
+
+    private void requireSame(SimulationResult simulated, CallTally tally, long copiedBytes) {
+        same("forwards", tally.forwards(), simulated.forwards());
+        same("hits", tally.hits(), simulated.hits());
+        same("promoted", tally.promoted(), simulated.promoted());
+        same("staged", tally.staged(), simulated.staged());
+        same("copied bytes", copiedBytes, simulated.misses() * model.rowBytes());
+        same("partition forwards", tally.partitionForwards(), simulated.partitionForwards());
+        same("partition hits", tally.partitionHits(), simulated.partitionHits());
+        same("partition misses", tally.partitionMisses(), simulated.partitionMisses());
+    }
+
+    private static void same(String what, long actual, long simulated) {
+        if (actual != simulated) {
+            throw new PoolFailureException(
+                    what + " of the pool's own plans: " + actual + ", expected " + simulated + " as simulated");
+        }
+    }
+
+    private static void putTimes(ResultRow.Builder row, EngineRun.Result result) {
+        if (result.decodeTokens() == 0) {
+            return;
+        }
+        row.put("decode_tok_per_s", result.decodeTokens() * NANOS_PER_SECOND / result.decodeNanos());
+        row.put("decode_ms_per_token", result.decodeNanos() / NANOS_PER_MILLI / result.decodeTokens());
+        Histogram nanos = result.layerNanos();
+        row.put("step_p50_us", nanos.getValueAtPercentile(50) / NANOS_PER_MICRO);
+        row.put("step_p99_us", nanos.getValueAtPercentile(99) / NANOS_PER_MICRO);
+    }
+
+    @Override
+    public void close() {
+        traces.close();
+    }
+}
