@@ -80,16 +80,16 @@ final class JavaBackend implements CellBackend {
 
     @Override
     public double estimateSeconds(List<Cell> cells) {
-        double seconds = 0;
-        for (Cell cell : cells) {
-            try {
-                refuse(cell);
-                seconds += multiplyAdds(traces.open(cell.seed())) / MULTIPLY_ADDS_PER_SECOND;
-            } catch (SkippedException | BadInputException | IOException doesNotRun) {
-                continue;
-            }
+        return cells.stream().mapToDouble(this::estimateSeconds).sum();
+    }
+
+    private double estimateSeconds(Cell cell) {
+        try {
+            refuse(cell);
+            return multiplyAdds(traces.open(cell.seed())) / MULTIPLY_ADDS_PER_SECOND;
+        } catch (SkippedException | BadInputException | IOException doesNotRun) {
+            return 0;
         }
-        return seconds;
     }
 
     @Override

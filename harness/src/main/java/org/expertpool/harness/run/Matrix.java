@@ -26,7 +26,7 @@ record Matrix(Map<String, List<String>> values, Set<String> lists) {
 
     /**
      * The cells of several matrices, each cell once. A key is part of the ids if any matrix gives it as a list, or if
-     * two matrices differ in it.
+     * two matrices differ in it that can have it.
      */
     static List<Cell> cells(String file, List<Matrix> matrices) {
         Set<String> idKeys = idKeys(matrices);
@@ -57,6 +57,7 @@ record Matrix(Map<String, List<String>> values, Set<String> lists) {
                 .collect(Collectors.toSet());
         for (String key : all) {
             if (matrices.stream()
+                            .filter(matrix -> matrix.isPool() || !Axis.isOfPool(key))
                             .map(matrix -> matrix.values.get(key))
                             .distinct()
                             .count()
@@ -69,6 +70,10 @@ record Matrix(Map<String, List<String>> values, Set<String> lists) {
             keys.add(Axis.ROWS.key());
         }
         return keys;
+    }
+
+    private boolean isPool() {
+        return values.getOrDefault(Axis.ENGINE.key(), List.of(Axis.POOL)).contains(Axis.POOL);
     }
 
     private List<Map<String, String>> product() {

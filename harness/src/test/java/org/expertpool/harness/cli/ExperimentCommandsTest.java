@@ -112,6 +112,15 @@ class ExperimentCommandsTest {
     }
 
     @Test
+    void aModelTooLargeForJavaIsRefusedAndNoFailure() throws IOException {
+        String out = folder.resolve("java").toString();
+        assertThat(Main.run("run", definition, "--backend", "java", "--out", out))
+                .isZero();
+        assertThat(printed())
+                .contains("refused 4", "model qwen3.8-flash-next has ", "bytes of experts, expected at most 268435456");
+    }
+
+    @Test
     void badInputIsOneLineAndExitCodeTwo() throws IOException {
         Path full = Files.createDirectory(folder.resolve("full"));
         Files.writeString(full.resolve("x"), "x");
