@@ -1,15 +1,16 @@
 package org.expertpool.harness.bench;
 
-import java.util.ArrayList;
+import static org.expertpool.harness.bench.WorkingSetTrace.EXPERTS;
+import static org.expertpool.harness.bench.WorkingSetTrace.LAYERS;
+import static org.expertpool.harness.bench.WorkingSetTrace.ROWS;
+import static org.expertpool.harness.bench.WorkingSetTrace.SELECTIONS;
+import static org.expertpool.harness.bench.WorkingSetTrace.TOP_K;
+
 import java.util.List;
-import java.util.Optional;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.sim.Simulator;
-import org.expertpool.harness.trace.InMemoryTrace;
-import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
 import org.expertpool.pool.policy.Initial;
@@ -41,35 +42,20 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class SimulationBenchmark {
-    private static final int LAYERS = 48;
-    private static final int EXPERTS = 512;
-    private static final int TOP_K = 10;
-    private static final int ROWS = 258;
-    private static final int FORWARDS = 512;
-    private static final int SELECTIONS = FORWARDS * LAYERS * TOP_K;
-
-    /** Experts of each layer that most selections fall on; they fit the bank, so that misses come from the others. */
-    private static final int WORKING_SET = 200;
-
-    private static final double OUTSIDE_SHARE = 0.1;
-
-    private final List<RoutingEvent> events = new ArrayList<>();
     private final StepTally tally = new StepTally();
-    private InMemoryTrace trace;
+    private WorkingSetTrace routing;
     private PlacementPolicy warmed;
 
     @Setup
     public void prepare() {
-        trace = trace();
+        routing = new WorkingSetTrace();
         PoolConfig pool = new PoolConfig(LAYERS, EXPERTS, TOP_K, ROWS, 1);
         warmed = Policies.named("lru")
-                .create(new PolicySetup(
+                .create(PolicySetup.of(
                         pool,
                         org.expertpool.pool.policy.Scope.GLOBAL,
                         Initial.FIRST_N,
-                        PoolControls.DEFAULTS.withGate(true),
-                        Optional.empty(),
-                        Optional.empty()));
+                        PoolControls.DEFAULTS.withGate(true)));
         stepLru();
         tally.clear();
         stepLru();
@@ -79,35 +65,11 @@ public class SimulationBenchmark {
         }
     }
 
-    private InMemoryTrace trace() {
-        SplittableRandom random = new SplittableRandom(1);
-        InMemoryTrace.Builder builder = InMemoryTrace.builder(
-                new TraceShape(LAYERS, EXPERTS, TOP_K, false), "working set of " + WORKING_SET + ", seed 1");
-        for (int forward = 0; forward < FORWARDS; forward++) {
-            int[] ids = new int[LAYERS * TOP_K];
-            for (int layer = 0; layer < LAYERS; layer++) {
-                int[] experts = random.ints(0, EXPERTS)
-                        .map(id -> random.nextDouble() < OUTSIDE_SHARE ? id : EXPERTS - 1 - id % WORKING_SET)
-                        .distinct()
-                        .limit(TOP_K)
-                        .toArray();
-                System.arraycopy(experts, 0, ids, layer * TOP_K, TOP_K);
-                RoutingEvent event = new RoutingEvent(TOP_K);
-                event.layer = layer;
-                event.size = TOP_K;
-                System.arraycopy(experts, 0, event.experts, 0, TOP_K);
-                events.add(event);
-            }
-            builder.decode(forward == 0, forward, ids);
-        }
-        return builder.build();
-    }
-
     /** The policy alone, warm. */
     @Benchmark
     @OperationsPerInvocation(SELECTIONS)
     public StepTally stepLru() {
-        for (RoutingEvent event : events) {
+        for (RoutingEvent event : routing.events) {
             warmed.step(event, tally);
         }
         return tally;
@@ -117,6 +79,6 @@ public class SimulationBenchmark {
     @Benchmark
     @OperationsPerInvocation(SELECTIONS)
     public List<SimulationResult> simulateLru() {
-        return Simulator.simulate(trace, SimulationRequest.of(List.of("lru"), List.of(ROWS)));
+        return Simulator.simulate(routing.trace, SimulationRequest.of(List.of("lru"), List.of(ROWS)));
     }
 }

@@ -20,6 +20,7 @@ import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.plan.Control;
 import org.expertpool.pool.policy.Initial;
+import org.expertpool.pool.policy.Policies;
 import org.expertpool.pool.policy.PolicyName;
 import org.expertpool.pool.policy.Scope;
 import picocli.CommandLine.Command;
@@ -39,10 +40,13 @@ import picocli.CommandLine.TypeConversionException;
             "Replay a routing trace through placement policies: one CSV row per (policy, rows).",
             "The gate opens before the first event. Experts are counted distinct per step; forwards with more lanes"
                     + " than the planner are in the partition_* columns alone and change no placement.",
-            "Policies: lru (evict.lru), static (static.profile), static-leaky (static.profile-leaky),"
-                    + " belady (bound.belady, with bypass), belady-forced (bound.belady-forced). Promotion controls"
-                    + " and --initial do not bear on static; controls do not bear on belady, which takes four bytes of"
-                    + " memory per selection of the trace."
+            "Policies: a base, then promotion rules and settings, joined by +, for example",
+            "  evict.lru+promote.nth-touch(2,8)+scope.layer",
+            "--list-policies prints all parts. Short names of bases: lru and so on for evict.lru, belady (with bypass) and"
+                    + " belady-forced for bound.belady and bound.belady-forced, static for",
+            "static.profile, static-leaky, heat, half-pinned. Arguments left out take their defaults.",
+            "Promotion controls and --initial do not bear on static; controls do not bear on heat and belady. Belady takes"
+                    + " four bytes of memory per selection of the trace. Results do not depend on --threads."
         })
 final class SimulateCommand implements Callable<Integer> {
     @Spec
@@ -70,14 +74,17 @@ final class SimulateCommand implements Callable<Integer> {
             names = "--scope",
             defaultValue = "global",
             converter = ScopeName.class,
-            description = "global: a miss may take any row; layer: only its own layer's. Default ${DEFAULT-VALUE}.")
+            description =
+                    "global: a miss may take any row; layer: only its own layer's; miss-curve: the same, rows split by"
+                            + " the layers' LRU misses over the first half of the trace. Default ${DEFAULT-VALUE}.")
     private Scope scope;
 
     @Option(
             names = "--initial",
             defaultValue = "first-n",
             converter = InitialName.class,
-            description = "first-n: experts 0..n-1 of each layer are resident; empty: none. Default ${DEFAULT-VALUE}.")
+            description = "first-n: experts 0..n-1 of each layer are resident; empty: none; profile: the most selected."
+                    + " Default ${DEFAULT-VALUE}.")
     private Initial initial;
 
     @Option(
@@ -92,6 +99,18 @@ final class SimulateCommand implements Callable<Integer> {
             paramLabel = "T",
             description = "Tokens of the widest forward that is planned. Default ${DEFAULT-VALUE}.")
     private int decodeTokens;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "T",
+            description = "Policies simulated at once. Default: the number of cores.")
+    private Integer threads;
+
+    @Option(
+            names = "--list-policies",
+            help = true,
+            description = "Print the parts of policy names with their parameters and exit.")
+    private boolean listPolicies;
 
     @Option(
             names = "--score-from",
@@ -110,8 +129,9 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(
             names = "--profile",
             paramLabel = "FILE",
-            description = "CSV layer,expert,count that static is frozen from; else the first half of the sequences,"
-                    + " rounded down, or of the forwards where there is one sequence.")
+            description =
+                    "CSV layer,expert,count for static, pinned and warm placements; else the first half of the sequences,"
+                            + " rounded down, or of the forwards where there is one sequence.")
     private Path profile;
 
     @Mixin
@@ -151,6 +171,13 @@ final class SimulateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (listPolicies) {
+            Policies.describe().forEach(spec.commandLine().getOut()::println);
+            return 0;
+        }
+        if (threads != null && threads < 1) {
+            throw new BadInputException("--threads is " + threads + ", expected at least 1");
+        }
         SimulationRequest request = SimulationRequest.of(PolicyName.splitList(policies), rows)
                 .withScope(scope)
                 .withInitial(initial)
@@ -175,10 +202,11 @@ final class SimulateCommand implements Callable<Integer> {
     }
 
     private String simulate(SimulationRequest request) throws IOException {
+        int workers = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
         try (RoutingTrace opened = input.open(trace)) {
             SimulationRequest whole =
                     profile == null ? request : request.withProfile(ProfileFile.read(profile, opened.shape()));
-            String csv = SimulationCsv.write(whole, Simulator.simulate(opened, whole));
+            String csv = SimulationCsv.write(whole, Simulator.simulate(opened, whole, workers));
             input.printNotices();
             return csv;
         }

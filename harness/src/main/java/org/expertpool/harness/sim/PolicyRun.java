@@ -17,9 +17,13 @@ final class PolicyRun {
     private long hits;
     private long promoted;
     private long staged;
+    private long exchanged;
+    private long forwards;
+    private long partitionForwards;
     private long partitionHits;
     private long partitionMisses;
 
+    /** @param setup settled for the policy, with all it must hold */
     PolicyRun(PolicyKind kind, PolicySetup setup) {
         this.kind = kind;
         this.setup = setup;
@@ -35,11 +39,17 @@ final class PolicyRun {
             hits += step.hits;
             promoted += step.promoted;
             staged += step.staged;
+            exchanged += step.exchanged;
             steps.add(event.size, (int) step.misses());
         }
     }
 
-    /** A forward on the partition path reads residents from the bank and changes nothing (pool-semantics 6). */
+    /** A scored forward has been planned. */
+    void endForward() {
+        forwards++;
+    }
+
+    /** A scored forward on the partition path reads residents from the bank and changes nothing (pool-semantics 6). */
     void partition(RoutingEvent event) {
         for (int i = 0; i < event.size; i++) {
             if (policy.isResident(event.layer, event.experts[i])) {
@@ -50,12 +60,20 @@ final class PolicyRun {
         }
     }
 
+    void endPartition() {
+        partitionForwards++;
+    }
+
     void reset() {
         policy.reset();
     }
 
-    SimulationResult result(long forwards, long partitionForwards) {
+    /** Throws if the policy's own invariants are broken. */
+    void check() {
         policy.check();
+    }
+
+    SimulationResult result() {
         PoolConfig pool = setup.pool();
         long misses = promoted + staged;
         return new SimulationResult(
@@ -71,6 +89,7 @@ final class PolicyRun {
                 misses,
                 promoted,
                 staged,
+                exchanged,
                 partitionForwards,
                 partitionHits + partitionMisses,
                 partitionHits,

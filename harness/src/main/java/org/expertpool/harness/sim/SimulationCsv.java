@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.commons.csv.CSVFormat;
@@ -42,7 +43,9 @@ public final class SimulationCsv {
                     "decode_tokens",
                     "controls",
                     "reset",
-                    "score_from");
+                    "score_from",
+                    "exchanged",
+                    "inserts_per_100");
             for (SimulationResult result : results) {
                 csv.printRecord(
                         result.policy(),
@@ -57,7 +60,7 @@ public final class SimulationCsv {
                         result.misses(),
                         result.promoted(),
                         result.staged(),
-                        hitRatio(result),
+                        format("%.9f", result.hitRatio()),
                         result.partitionForwards(),
                         result.partitionSelections(),
                         result.partitionHits(),
@@ -65,7 +68,9 @@ public final class SimulationCsv {
                         request.decodeTokens(),
                         controls(request.controls()),
                         request.resetAtSequence() ? "sequence" : "",
-                        request.score());
+                        request.score(),
+                        result.exchanged(),
+                        format("%.4f", result.insertsPerHundred()));
             }
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible); // a string takes everything
@@ -73,10 +78,8 @@ public final class SimulationCsv {
         return text.toString();
     }
 
-    private static String hitRatio(SimulationResult result) {
-        return result.hitRatio().isEmpty()
-                ? ""
-                : String.format(Locale.ROOT, "%.9f", result.hitRatio().getAsDouble());
+    private static String format(String pattern, OptionalDouble value) {
+        return value.isEmpty() ? "" : String.format(Locale.ROOT, pattern, value.getAsDouble());
     }
 
     /** Those that were set, by name; semicolons keep the cell free of quotes. */

@@ -3,22 +3,24 @@ package org.expertpool.harness.sim;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.plan.PlannerWidth;
 import org.expertpool.pool.policy.Initial;
 import org.expertpool.pool.policy.Scope;
 
 /**
- * What to simulate on one trace: every policy at every number of rows, all in one pass.
+ * What to simulate on one trace: every policy at every number of rows.
  *
  * @param policies policy names or aliases
  * @param rows values of N, expert rows per layer
- * @param scope which rows a miss may take
- * @param initial placement before the first event
+ * @param scope which rows a miss may take, where a policy's name does not say
+ * @param initial placement before the first event, where a policy's name does not say
  * @param controls promotion controls of pool-semantics 3 by name; those not named keep their defaults, gate open
  * @param decodeTokens maxDecodeTokens of the planner's width; wider forwards take the partition path
  * @param score which part of the trace is counted
  * @param resetAtSequence whether placement and recency return to their start at every sequence boundary
- * @param profile selection counts that {@code static.profile} is frozen from; absent: the first half of the trace
+ * @param profile selection counts for static, pinned and warm placements; absent: the first half of the trace
  */
 public record SimulationRequest(
         List<String> policies,
@@ -46,6 +48,11 @@ public record SimulationRequest(
     public static SimulationRequest of(List<String> policies, List<Integer> rows) {
         return new SimulationRequest(
                 policies, rows, Scope.GLOBAL, Initial.FIRST_N, Map.of(), 1, ScoreWindow.all(), false, Optional.empty());
+    }
+
+    /** S: lanes of the widest forward that is planned. */
+    int plannerLanes(TraceShape shape) {
+        return PlannerWidth.of(shape.topK(), decodeTokens).lanes();
     }
 
     public SimulationRequest withScope(Scope other) {

@@ -15,6 +15,7 @@ import org.expertpool.pool.policy.Scope;
  * @param forwards scored forwards that the planner planned
  * @param selections {@code hits + misses}
  * @param misses {@code promoted + staged}
+ * @param exchanged experts brought in without a miss, by policies that exchange between events
  * @param partitionHits distinct experts of wide forwards read from the bank
  * @param partitionMisses distinct experts of wide forwards read from the host
  * @param steps scored planned steps by experts selected and missed
@@ -32,6 +33,7 @@ public record SimulationResult(
         long misses,
         long promoted,
         long staged,
+        long exchanged,
         long partitionForwards,
         long partitionSelections,
         long partitionHits,
@@ -40,5 +42,12 @@ public record SimulationResult(
     /** Share of selections that were resident; empty where nothing was selected. */
     public OptionalDouble hitRatio() {
         return selections == 0 ? OptionalDouble.empty() : OptionalDouble.of((double) hits / selections);
+    }
+
+    /** Experts brought into the bank per 100 selections; empty where nothing was selected. */
+    public OptionalDouble insertsPerHundred() {
+        return selections == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(100.0 * (promoted + exchanged) / selections);
     }
 }

@@ -5,69 +5,77 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.IntUnaryOperator;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.plan.PlannerWidth;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
-import org.expertpool.pool.policy.Knowledge;
 import org.expertpool.pool.policy.Policies;
 import org.expertpool.pool.policy.PolicyKind;
 import org.expertpool.pool.policy.PolicySetup;
-import org.expertpool.pool.policy.RoutingEvent;
 
 /**
- * Replays a trace through policies: the exact planner semantics without bytes. All policies and row counts of a request
- * walk through the trace side by side; memory does not grow with the trace, unless a clairvoyant policy is among them.
+ * Replays a trace through policies: the exact planner semantics without bytes. Each policy walks through the trace on its
+ * own, all its row counts side by side, and several policies at once where there are cores; no result depends on how many.
+ * Memory does not grow with the trace, unless a clairvoyant policy is among them.
  */
 public final class Simulator {
     private final RoutingTrace trace;
     private final SimulationRequest request;
-    private final int plannerLanes;
-    private final List<PolicyRun> runs = new ArrayList<>();
-    private Optional<FutureIndex> future = Optional.empty();
+    private final List<PolicyRun> results = new ArrayList<>();
+    private final List<Walk> walks = new ArrayList<>();
 
     private Simulator(RoutingTrace trace, SimulationRequest request) {
         this.trace = trace;
         this.request = request;
-        plannerLanes =
-                PlannerWidth.of(trace.shape().topK(), request.decodeTokens()).lanes();
-        addRuns();
+        addWalks();
     }
 
     /**
-     * Simulates every (policy, rows) pair of the request.
+     * Simulates every (policy, rows) pair of the request on all cores.
      *
      * @return a result per pair, policies in the order asked for, rows within
      */
     public static List<SimulationResult> simulate(RoutingTrace trace, SimulationRequest request) {
-        return new Simulator(trace, request).run();
+        return simulate(trace, request, Runtime.getRuntime().availableProcessors());
     }
 
-    private void addRuns() {
+    /** As {@link #simulate(RoutingTrace, SimulationRequest)}, on so many threads. */
+    public static List<SimulationResult> simulate(RoutingTrace trace, SimulationRequest request, int threads) {
+        Simulator simulator = new Simulator(trace, request);
+        simulator.run(Math.min(threads, simulator.walks.size()));
+        return simulator.results.stream().map(PolicyRun::result).collect(Collectors.toList());
+    }
+
+    /** Clairvoyant policies share one walk, the first and longest, since they share what is read ahead. */
+    private void addWalks() {
         PoolControls controls = PoolControls.DEFAULTS.withGate(true).with(request.controls());
         List<PoolConfig> pools = pools();
-        List<PolicyKind> kinds = kinds();
-        if (request.profile().isPresent() && !knows(kinds, Knowledge.PROFILE)) {
-            throw new BadInputException("profile: a file is given but no policy reads it, expected static among them");
-        }
-        Optional<long[]> profile = knows(kinds, Knowledge.PROFILE) ? Optional.of(profile()) : Optional.empty();
-        Optional<long[]> scoredProfile =
-                knows(kinds, Knowledge.SCORED_PROFILE) ? Optional.of(count(request.score())) : Optional.empty();
-        if (knows(kinds, Knowledge.FUTURE)) {
-            FutureIndex index = new FutureIndex(trace, plannerLanes, request.resetAtSequence());
-            index.readAhead();
-            future = Optional.of(index);
-        }
-        Optional<IntUnaryOperator> firstUse = future.map(index -> index::firstUse);
-        for (PolicyKind kind : kinds) {
-            Optional<long[]> counts = kind.knowledge() == Knowledge.SCORED_PROFILE ? scoredProfile : profile;
+        TraceKnowledge knowledge = new TraceKnowledge(trace, request);
+        List<PolicyRun> clairvoyant = new ArrayList<>();
+        for (PolicyKind kind : kinds()) {
+            List<PolicyRun> runs = new ArrayList<>();
+            boolean seesFuture = false;
             for (PoolConfig pool : pools) {
-                runs.add(new PolicyRun(
-                        kind, new PolicySetup(pool, request.scope(), request.initial(), controls, counts, firstUse)));
+                PolicySetup setup = knowledge.setup(kind, pool, controls);
+                seesFuture = setup.firstUse().isPresent();
+                runs.add(new PolicyRun(kind, setup));
             }
+            results.addAll(runs);
+            if (seesFuture) {
+                clairvoyant.addAll(runs);
+            } else {
+                walks.add(new Walk(trace, request, runs, Optional.empty()));
+            }
+        }
+        knowledge.requireProfileUsed();
+        if (!clairvoyant.isEmpty()) {
+            walks.add(0, new Walk(trace, request, clairvoyant, knowledge.future()));
         }
     }
 
@@ -98,62 +106,28 @@ public final class Simulator {
         return kinds;
     }
 
-    private static boolean knows(List<PolicyKind> kinds, Knowledge knowledge) {
-        return kinds.stream().anyMatch(kind -> kind.knowledge() == knowledge);
-    }
-
-    private long[] profile() {
-        return request.profile().isPresent()
-                ? request.profile().get().countsFor(trace.shape())
-                : count(ExpertProfile.firstHalf(trace));
-    }
-
-    private long[] count(ScoreWindow window) {
-        return ExpertProfile.count(trace, plannerLanes, window).counts();
-    }
-
-    private List<SimulationResult> run() {
-        EventReader reader = new EventReader(trace, plannerLanes);
-        ScoreWindow score = request.score();
-        long forwards = 0;
-        long partitionForwards = 0;
-        while (reader.nextForward() && !score.isOver(reader.forward(), reader.sequence())) {
-            if (request.resetAtSequence() && reader.startsSequence() && reader.sequence() > 0) {
-                future.ifPresent(FutureIndex::readAhead);
-                runs.forEach(PolicyRun::reset);
-            }
-            boolean scored = score.counts(reader.forward(), reader.sequence());
-            if (!reader.isWide()) {
-                forwards += scored ? 1 : 0;
-                plan(reader, scored);
-            } else if (scored) {
-                partitionForwards++;
-                partition(reader);
-            }
+    private void run(int threads) {
+        if (threads <= 1) {
+            walks.forEach(Walk::run);
+            return;
         }
-        List<SimulationResult> results = new ArrayList<>();
-        for (PolicyRun run : runs) {
-            results.add(run.result(forwards, partitionForwards));
-        }
-        return results;
-    }
-
-    private void plan(EventReader reader, boolean scored) {
-        for (int layer = 0; layer < trace.shape().layers(); layer++) {
-            RoutingEvent event = reader.read(layer);
-            future.ifPresent(index -> index.fill(event));
-            for (PolicyRun run : runs) {
-                run.plan(event, scored);
+        ExecutorService workers = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<?>> running = new ArrayList<>();
+            walks.forEach(walk -> running.add(workers.submit(walk)));
+            for (Future<?> walk : running) {
+                walk.get();
             }
-        }
-    }
-
-    private void partition(EventReader reader) {
-        for (int layer = 0; layer < trace.shape().layers(); layer++) {
-            RoutingEvent event = reader.read(layer);
-            for (PolicyRun run : runs) {
-                run.partition(event);
+        } catch (ExecutionException failure) {
+            if (failure.getCause() instanceof RuntimeException cause) {
+                throw cause;
             }
+            throw new IllegalStateException("a simulation failed", failure.getCause());
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while simulating", stop);
+        } finally {
+            workers.shutdownNow();
         }
     }
 }

@@ -29,7 +29,7 @@ class SimulateCommandTest {
     private static final String HEADER =
             "policy,scope,initial,rows_per_layer,effective_rows,capacity_rows,forwards,selections,hits,misses,promoted,"
                     + "staged,hit_ratio,partition_forwards,partition_selections,partition_hits,partition_misses,"
-                    + "decode_tokens,controls,reset,score_from\n";
+                    + "decode_tokens,controls,reset,score_from,exchanged,inserts_per_100\n";
 
     @TempDir
     private Path folder;
@@ -54,11 +54,12 @@ class SimulateCommandTest {
         assertThat(result.err()).isEmpty();
         assertThat(result.exit()).isZero();
         assertThat(result.out())
-                .isEqualTo(HEADER
-                        + "evict.lru,global,first-n,3,3,3,5,10,7,3,3,0,0.700000000,0,0,0,0,1,,,forward=0\n"
-                        + "evict.lru,global,first-n,9,5,5,5,10,9,1,1,0,0.900000000,0,0,0,0,1,,,forward=0\n"
-                        + "bound.belady,global,first-n,3,3,3,5,10,7,3,2,1,0.700000000,0,0,0,0,1,,,forward=0\n"
-                        + "bound.belady,global,first-n,9,5,5,5,10,9,1,0,1,0.900000000,0,0,0,0,1,,,forward=0\n");
+                .isEqualTo(
+                        HEADER
+                                + "evict.lru,global,first-n,3,3,3,5,10,7,3,3,0,0.700000000,0,0,0,0,1,,,forward=0,0,30.0000\n"
+                                + "evict.lru,global,first-n,9,5,5,5,10,9,1,1,0,0.900000000,0,0,0,0,1,,,forward=0,0,10.0000\n"
+                                + "bound.belady,global,first-n,3,3,3,5,10,7,3,2,1,0.700000000,0,0,0,0,1,,,forward=0,0,20.0000\n"
+                                + "bound.belady,global,first-n,9,5,5,5,10,9,1,0,1,0.900000000,0,0,0,0,1,,,forward=0,0,0.0000\n");
     }
 
     @Test
@@ -86,7 +87,7 @@ class SimulateCommandTest {
                 "--score-from=sequence=1");
         assertThat(result.out())
                 .isEqualTo(HEADER + "evict.lru,layer,empty,3,3,3,0,0,0,0,0,0,,0,0,0,0,2,"
-                        + "promoteLimit=1;promoteMinMisses=2,sequence,sequence=1\n");
+                        + "promoteLimit=1;promoteMinMisses=2,sequence,sequence=1,0,\n");
     }
 
     /** Without a profile 0, 3 and 4 lead in the first two forwards; the file says 1, 2 and 5. */
@@ -131,8 +132,10 @@ class SimulateCommandTest {
                         "--rows 3 --policy lru --control promoteLimit=1,promoteLimit=1",
                         "promoteLimit is given twice"),
                 arguments("width", "--rows 3 --policy lru --decode-tokens 0", "decode tokens: 0, expected at least 1"),
-                arguments("scope", "--rows 3 --policy lru --scope all", "expected one of [global, layer]"),
-                arguments("initial", "--rows 3 --policy lru --initial full", "expected one of [first-n, empty]"),
+                arguments("scope", "--rows 3 --policy lru --scope all", "expected one of [global, layer, miss-curve]"),
+                arguments(
+                        "initial", "--rows 3 --policy lru --initial full", "expected one of [first-n, empty, profile]"),
+                arguments("threads", "--rows 3 --policy lru --threads 0", "--threads is 0, expected at least 1"),
                 arguments("reset", "--rows 3 --policy lru --reset forward", "expected one of [SEQUENCE]"),
                 arguments("score", "--rows 3 --policy lru --score-from 7", "score from \"7\": expected forward=k"),
                 arguments("score", "--rows 3 --policy lru --score-from forward=-1", "expected forward=k"),
@@ -218,6 +221,14 @@ class SimulateCommandTest {
         Result result = poolbench("simulate", "--help");
         assertThat(result.exit()).isZero();
         assertThat(result.out()).contains("--policy", "--score-from", "--initial", "static.profile", "belady");
+    }
+
+    @Test
+    void listsPolicyParts() {
+        Result result = poolbench("simulate", "--list-policies");
+        assertThat(result.exit()).isZero();
+        assertThat(result.out())
+                .contains("evict.lru\n", "promote.nth-touch(touches = 2, window in forwards = 8)\n", "scope.layer\n");
     }
 
     private record Result(int exit, String out, String err) {}

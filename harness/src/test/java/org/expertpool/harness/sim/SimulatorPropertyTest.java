@@ -295,8 +295,8 @@ class SimulatorPropertyTest {
 
     private static List<SimulationRequest> everySetting(List<Integer> rows) {
         List<SimulationRequest> requests = new ArrayList<>();
-        for (Scope scope : Scope.values()) {
-            for (Initial initial : Initial.values()) {
+        for (Scope scope : List.of(Scope.GLOBAL, Scope.LAYER)) {
+            for (Initial initial : List.of(Initial.FIRST_N, Initial.EMPTY)) {
                 requests.add(SimulationRequest.of(ALL, rows).withScope(scope).withInitial(initial));
             }
         }

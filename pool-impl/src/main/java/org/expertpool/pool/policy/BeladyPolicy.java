@@ -35,7 +35,7 @@ final class BeladyPolicy implements PlacementPolicy {
         held = new int[experts];
         heldNextUse = new int[experts];
         for (int group = 0; group < state.groups; group++) {
-            heaps.add(new RowHeap(group * state.rowsPerGroup, state.rowsPerGroup));
+            heaps.add(new RowHeap(state.firstRow(group), state.endRow(group) - state.firstRow(group)));
         }
         reset();
     }

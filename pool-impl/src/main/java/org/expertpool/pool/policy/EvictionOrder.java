@@ -2,28 +2,34 @@ package org.expertpool.pool.policy;
 
 /**
  * The order in which pool rows are given up: what one eviction rule differs from another in. {@link PlannedPolicy} does
- * the rest of the step. Rows are told of within a step as they are used or taken, and take their new place in the order
- * at its end, so that a step never evicts what it uses.
+ * the rest of the step, tells of all hits and misses before it asks for the first victim, and never tells of pinned rows.
+ * Rows without an owner are taken before a victim is asked for.
  */
 interface EvictionOrder {
     /** The placement returned to its start. */
     void reset();
 
-    /** A selected key was resident in this row. All hits of a step come before its first victim. */
-    void hit(int row);
+    /** A selected key is resident in this row. */
+    void hit(int row, int key, float weight);
 
-    /** A missing key was promoted to this row: a victim, or a row without owner. */
-    void promoted(int row);
+    /** A selected key is not resident. */
+    default void missed(int key, float weight) {}
 
     /**
-     * The next row of the group to give up: one that was not used in this step and last used before clock
-     * {@code usedBefore}; {@link PoolState#ABSENT} if there is none. Asking changes nothing.
+     * The row of the group to give up for the missing key: one last used before clock {@code usedBefore}, or
+     * {@link PoolState#ABSENT} if there is none. Asked at most once per miss; the promotion rule may still refuse.
      */
-    int victim(int group, long usedBefore);
+    int victim(int group, int key, long usedBefore);
+
+    /** The owner of this row, the victim, loses it. */
+    default void evicted(int row) {}
+
+    /** A missing key owns this row now: a victim's, or one that had no owner. */
+    void promoted(int row);
 
     /** The step is over; its rows all belong to the group. */
-    void endStep(int group);
+    default void endStep(int group) {}
 
     /** Throws {@link IllegalStateException} if the order's own structure is broken. */
-    void check();
+    default void check() {}
 }

@@ -2,7 +2,7 @@ package org.expertpool.pool.policy;
 
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
-import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /**
  * Least recently used, the spec's rule: the victim is the row with the smallest {@code (rowUse, row)}. A linked list
@@ -35,14 +35,14 @@ final class LruOrder implements EvictionOrder {
             previous[rows + group] = rows + group;
         }
         for (int row = 0; row < rows; row++) {
-            if (state.rowKey[row] != ABSENT) {
+            if (state.rowKey[row] != ABSENT && !state.isPinned(row)) {
                 append(state.groupOf(row), row);
             }
         }
     }
 
     @Override
-    public void hit(int row) {
+    public void hit(int row, int key, float weight) {
         unlink(row);
         touched[touchedRows++] = row;
     }
@@ -56,7 +56,7 @@ final class LruOrder implements EvictionOrder {
     }
 
     @Override
-    public int victim(int group, long usedBefore) {
+    public int victim(int group, int key, long usedBefore) {
         int head = state.rowKey.length + group;
         int row = next[head];
         return row != head && state.rowUse[row] < usedBefore ? row : ABSENT;
@@ -118,7 +118,9 @@ final class LruOrder implements EvictionOrder {
                 }
             }
         }
-        long owned = Arrays.stream(state.rowKey).filter(key -> key != ABSENT).count();
+        long owned = IntStream.range(0, state.rowKey.length)
+                .filter(row -> state.rowKey[row] != ABSENT && !state.isPinned(row))
+                .count();
         if (listed != owned) {
             throw new IllegalStateException(listed + " rows in the order, " + owned + " owned");
         }

@@ -2,25 +2,41 @@ package org.expertpool.pool.policy;
 
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
+import java.util.List;
 import org.expertpool.pool.plan.PoolControls;
 
 /**
- * The planner's step (pool-semantics 4) with its promotion controls, over any eviction order. Rows without an owner are
- * taken before any victim, lowest first, and count as promotions.
+ * The planner's step (pool-semantics 4) with its promotion controls, over any eviction order and promotion rules. Rows
+ * without an owner are taken before any victim, lowest first, and count as promotions. Experts of an event are served in
+ * the order of its lanes, as the specification says for LRU, or in ascending order, so that the order of lanes has no
+ * influence.
  */
 final class PlannedPolicy implements PlacementPolicy {
     private final PoolState state;
     private final EvictionOrder order;
+    private final PromotionRule[] rules;
     private final PoolControls controls;
+    private final boolean inLaneOrder;
     private final long protectedClocks;
     private final int experts;
+    private final int[] entries; // [E] the event's entries in the order in which they are served
+    private final int[] misses; // [E] those that miss
 
-    PlannedPolicy(PoolState state, EvictionOrder order, PoolControls controls) {
+    PlannedPolicy(
+            PoolState state,
+            EvictionOrder order,
+            List<PromotionRule> rules,
+            PoolControls controls,
+            boolean inLaneOrder) {
         this.state = state;
         this.order = order;
+        this.rules = rules.toArray(new PromotionRule[0]);
         this.controls = controls;
+        this.inLaneOrder = inLaneOrder;
         experts = state.config().experts();
         protectedClocks = (long) controls.protectRecent() * state.config().layers();
+        entries = new int[experts];
+        misses = new int[experts];
     }
 
     PoolState state() {
@@ -47,46 +63,71 @@ final class PlannedPolicy implements PlacementPolicy {
     }
 
     private void openStep(RoutingEvent event, StepTally tally) {
-        int firstKey = event.layer * experts;
-        int group = state.group(event.layer);
-        long clock = ++state.clock;
+        state.clock++;
         if (event.layer == 0) {
             state.forwards++;
         }
-        // All hits are stamped before any miss looks for a victim.
-        int hits = 0;
-        for (int i = 0; i < event.size; i++) {
-            int row = state.hotRow[firstKey + event.experts[i]];
-            if (row != ABSENT) {
-                hits++;
-                state.rowUse[row] = clock;
-                order.hit(row);
-            }
+        sortEntries(event);
+        int missed = classify(event);
+        tally.hits += event.size - missed;
+        if (missed > 0) {
+            planMisses(event, missed, tally);
         }
-        tally.hits += hits;
-        if (hits < event.size) {
-            planMisses(event, firstKey, group, tally);
-        }
-        order.endStep(group);
+        order.endStep(state.group(event.layer));
     }
 
-    private void planMisses(RoutingEvent event, int firstKey, int group, StepTally tally) {
-        boolean mayPromote = (state.forwards - 1) % controls.promoteInterval() == 0;
-        int budget = controls.promoteLimit() == 0 ? event.size : controls.promoteLimit();
+    private void sortEntries(RoutingEvent event) {
         for (int i = 0; i < event.size; i++) {
-            int key = firstKey + event.experts[i];
-            int held = state.hotRow[key];
-            if (held != ABSENT) {
-                continue; // distinct experts: a row taken in this step is not met again
+            int at = i;
+            while (!inLaneOrder && at > 0 && event.experts[entries[at - 1]] > event.experts[i]) {
+                entries[at] = entries[at - 1];
+                at--;
             }
-            boolean admitted = ++state.missCount[key] >= controls.promoteMinMisses() && mayPromote && budget > 0;
-            int row = admitted ? rowFor(group) : ABSENT;
+            entries[at] = i;
+        }
+    }
+
+    /** All of the event against the contents at its start; the number of misses. */
+    private int classify(RoutingEvent event) {
+        int firstKey = event.layer * experts;
+        int missed = 0;
+        for (int i = 0; i < event.size; i++) {
+            int entry = entries[i];
+            int key = firstKey + event.experts[entry];
+            int row = state.hotRow[key];
+            for (PromotionRule rule : rules) {
+                rule.selected(key, event.weights[entry]);
+            }
+            if (row == ABSENT) {
+                misses[missed++] = entry;
+                order.missed(key, event.weights[entry]);
+                continue;
+            }
+            state.rowUse[row] = state.clock;
+            if (!state.isPinned(row)) {
+                order.hit(row, key, event.weights[entry]);
+            }
+        }
+        return missed;
+    }
+
+    private void planMisses(RoutingEvent event, int missed, StepTally tally) {
+        int group = state.group(event.layer);
+        boolean mayPromote = (state.forwards - 1) % controls.promoteInterval() == 0;
+        int budget = controls.promoteLimit() == 0 ? missed : controls.promoteLimit();
+        for (int i = 0; i < missed; i++) {
+            int key = event.layer * experts + event.experts[misses[i]];
+            boolean controlled = ++state.missCount[key] >= controls.promoteMinMisses() && mayPromote && budget > 0;
+            int row = controlled && admits(key, event.weights[misses[i]]) ? rowFor(group, key) : ABSENT;
             if (row == ABSENT) {
                 tally.staged++;
                 continue;
             }
             budget--;
             tally.promoted++;
+            if (state.rowKey[row] != ABSENT) {
+                order.evicted(row);
+            }
             state.own(key, row);
             state.rowUse[row] = state.clock;
             state.missCount[key] = 0;
@@ -94,9 +135,29 @@ final class PlannedPolicy implements PlacementPolicy {
         }
     }
 
-    private int rowFor(int group) {
+    private boolean admits(int key, float weight) {
+        for (PromotionRule rule : rules) {
+            if (!rule.admits(key, weight)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int rowFor(int group, int key) {
         int empty = state.emptyRow(group);
-        return empty != ABSENT ? empty : order.victim(group, state.clock - protectedClocks);
+        if (empty != ABSENT) {
+            return empty;
+        }
+        int row = order.victim(group, key, state.clock - protectedClocks);
+        if (row != ABSENT) {
+            for (PromotionRule rule : rules) {
+                if (!rule.beats(key, state.rowKey[row])) {
+                    return ABSENT;
+                }
+            }
+        }
+        return row;
     }
 
     @Override
@@ -108,6 +169,9 @@ final class PlannedPolicy implements PlacementPolicy {
     public void reset() {
         state.reset();
         order.reset();
+        for (PromotionRule rule : rules) {
+            rule.reset();
+        }
     }
 
     @Override

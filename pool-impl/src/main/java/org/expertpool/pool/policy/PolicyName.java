@@ -12,7 +12,7 @@ import org.expertpool.pool.BadInputException;
  * {@code evict.lru+promote.nth-touch(2,8)}.
  */
 public record PolicyName(List<Part> parts) {
-    private static final Pattern PART = Pattern.compile("([a-z][a-z0-9.-]*)(?:\\(([^()]*)\\))?");
+    private static final Pattern PART = Pattern.compile("([a-z0-9][a-z0-9.-]*)(?:\\(([^()]*)\\))?");
 
     public PolicyName {
         parts = List.copyOf(parts);

@@ -1,9 +1,13 @@
 package org.expertpool.pool.policy;
 
-/** Which pool rows a miss may take: any row of the bank, or only the rows {@code l*n .. l*n+n-1} of its own layer. */
+/**
+ * Which pool rows a miss may take: any row of the bank; only the {@code n} rows of its own layer; or only its own
+ * layer's share of the {@code L*n} rows, where shares differ as the layers' miss curves ask for.
+ */
 public enum Scope {
     GLOBAL("global"),
-    LAYER("layer");
+    LAYER("layer"),
+    MISS_CURVE("miss-curve");
 
     private final String label;
 

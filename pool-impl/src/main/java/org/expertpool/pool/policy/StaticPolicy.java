@@ -1,13 +1,11 @@
 package org.expertpool.pool.policy;
 
-import java.util.Comparator;
 import java.util.stream.IntStream;
-import org.expertpool.pool.plan.PoolConfig;
 
 /**
  * A placement frozen from selection counts: the most selected experts are resident from the first event on, and every
- * miss is staged. With global scope the {@code L*n} most selected of all layers, with layer scope {@code n} of each
- * layer; among equal counts the lower key.
+ * miss is staged. With global scope the {@code L*n} most selected of all layers, else as many of each layer as it has
+ * rows; among equal counts the lower key.
  */
 final class StaticPolicy implements PlacementPolicy {
     private final int experts;
@@ -15,28 +13,12 @@ final class StaticPolicy implements PlacementPolicy {
     private final int capacityRows;
 
     StaticPolicy(PolicySetup setup) {
-        PoolConfig pool = setup.pool();
-        long[] counts = setup.profile().orElseThrow();
-        experts = pool.experts();
-        capacityRows = pool.poolRows();
-        resident = new boolean[pool.keys()];
-        if (setup.scope() == Scope.GLOBAL) {
-            choose(counts, 0, pool.keys(), capacityRows);
-        } else {
-            for (int layer = 0; layer < pool.layers(); layer++) {
-                choose(counts, pool.key(layer, 0), pool.key(layer, 0) + experts, pool.residentPerLayer());
-            }
+        experts = setup.pool().experts();
+        capacityRows = setup.pool().poolRows();
+        resident = new boolean[setup.pool().keys()];
+        for (int key : new StartPlacement(setup.withInitial(Initial.PROFILE)).owner) {
+            resident[key] = true;
         }
-    }
-
-    private void choose(long[] counts, int firstKey, int endKey, int rows) {
-        IntStream.range(firstKey, endKey)
-                .boxed()
-                .sorted(Comparator.comparingLong((Integer key) -> counts[key])
-                        .reversed()
-                        .thenComparing(Comparator.naturalOrder()))
-                .limit(rows)
-                .forEach(key -> resident[key] = true);
     }
 
     @Override

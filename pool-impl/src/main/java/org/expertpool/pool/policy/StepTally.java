@@ -6,6 +6,9 @@ public final class StepTally {
     public long promoted;
     public long staged;
 
+    /** Experts brought in without a miss, by policies that exchange experts between events. */
+    public long exchanged;
+
     public long misses() {
         return promoted + staged;
     }
@@ -18,5 +21,6 @@ public final class StepTally {
         hits = 0;
         promoted = 0;
         staged = 0;
+        exchanged = 0;
     }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.expertpool.pool.plan.PoolConfig;
@@ -104,7 +103,7 @@ class PlannedPolicyTest {
     }
 
     private static PlannedPolicy lru(PoolConfig config, Scope scope, Initial initial, PoolControls controls) {
-        PolicySetup setup = new PolicySetup(config, scope, initial, controls, Optional.empty(), Optional.empty());
+        PolicySetup setup = PolicySetup.of(config, scope, initial, controls);
         return (PlannedPolicy) Policies.named("lru").create(setup);
     }
 

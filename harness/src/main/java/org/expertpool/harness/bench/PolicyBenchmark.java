@@ -1,0 +1,94 @@
+package org.expertpool.harness.bench;
+
+import static org.expertpool.harness.bench.WorkingSetTrace.EXPERTS;
+import static org.expertpool.harness.bench.WorkingSetTrace.LAYERS;
+import static org.expertpool.harness.bench.WorkingSetTrace.ROWS;
+import static org.expertpool.harness.bench.WorkingSetTrace.SELECTIONS;
+import static org.expertpool.harness.bench.WorkingSetTrace.TOP_K;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.plan.PoolControls;
+import org.expertpool.pool.policy.Initial;
+import org.expertpool.pool.policy.PlacementPolicy;
+import org.expertpool.pool.policy.Policies;
+import org.expertpool.pool.policy.PolicySetup;
+import org.expertpool.pool.policy.RoutingEvent;
+import org.expertpool.pool.policy.StepTally;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Time of one warm policy per selection, 258 rows per layer, over one bank and per layer ({@link WorkingSetTrace}). */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 2, time = 1)
+@Measurement(iterations = 3, time = 1)
+@Fork(1)
+public class PolicyBenchmark {
+    @Param({"global", "layer"})
+    public String scope;
+
+    @Param({
+        "lru",
+        "random",
+        "fifo",
+        "clock",
+        "sieve",
+        "s3-fifo",
+        "2q",
+        "arc",
+        "lru-2",
+        "lfu",
+        "lfu-halving",
+        "lfu-decayed",
+        "gate-ewma",
+        "lfru",
+        "w-tinylfu",
+        "least-stale",
+        "layered-lru",
+        "promote.nth-touch",
+        "promote.hotter",
+        "promote.hotter-weighted",
+        "promote.router-weight",
+        "promote.probability",
+        "heat"
+    })
+    public String policy;
+
+    private final StepTally tally = new StepTally();
+    private List<RoutingEvent> events;
+    private PlacementPolicy warmed;
+
+    @Setup
+    public void prepare() {
+        events = new WorkingSetTrace().events;
+        warmed = Policies.named(policy + "+scope." + scope)
+                .create(PolicySetup.of(
+                        new PoolConfig(LAYERS, EXPERTS, TOP_K, ROWS, 1),
+                        org.expertpool.pool.policy.Scope.GLOBAL,
+                        Initial.FIRST_N,
+                        PoolControls.DEFAULTS.withGate(true)));
+        step();
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(SELECTIONS)
+    public StepTally step() {
+        for (RoutingEvent event : events) {
+            warmed.step(event, tally);
+        }
+        return tally;
+    }
+}
