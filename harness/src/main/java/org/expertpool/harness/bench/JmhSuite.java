@@ -18,8 +18,10 @@ import org.expertpool.harness.record.ResultsSchema;
 import org.expertpool.pool.BadInputException;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.runner.BenchmarkList;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.CommandLineOptionException;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
 import org.openjdk.jmh.runner.options.Options;
@@ -39,7 +41,14 @@ public final class JmhSuite {
         try {
             options = new CommandLineOptions(arguments.toArray(String[]::new));
         } catch (CommandLineOptionException wrong) {
-            throw new BadInputException("bench: " + wrong.getMessage(), wrong);
+            throw new BadInputException(wrong.getMessage(), wrong);
+        }
+        var silent = OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT);
+        if (BenchmarkList.defaultList()
+                .find(silent, options.getIncludes(), options.getExcludes())
+                .isEmpty()) {
+            throw new BadInputException("no benchmark matches " + String.join(", ", options.getIncludes())
+                    + ", expected a pattern of the names that -l lists");
         }
     }
 
@@ -75,11 +84,11 @@ public final class JmhSuite {
             results = new Runner(withResult(unfinished)).run();
         } catch (RunnerException failure) {
             Files.deleteIfExists(unfinished);
-            throw new IOException("bench: " + failure.getMessage(), failure);
+            throw new IOException(failure.getMessage(), failure);
         }
         if (results.isEmpty()) {
             Files.deleteIfExists(unfinished);
-            throw new IOException("bench: every benchmark failed");
+            throw new IOException("every benchmark failed");
         }
         Files.move(unfinished, json);
         List<ResultRow> rows = JmhRows.of(results);

@@ -79,6 +79,9 @@ class JmhSuiteTest {
     void badArgumentsAreBadInput() {
         assertThatThrownBy(() -> new JmhSuite(List.of("-f", "many")))
                 .isInstanceOf(BadInputException.class)
-                .hasMessageContaining("bench: ");
+                .hasMessageContaining("many");
+        assertThatThrownBy(() -> new JmhSuite(List.of("NoSuchBenchmark")))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("no benchmark matches NoSuchBenchmark, expected a pattern of the names that -l lists");
     }
 }

@@ -60,7 +60,7 @@ class MainTest {
                 new PrintWriter(err, true),
                 "bench",
                 "--out=" + file,
-                "NoSuchBenchmark");
+                "PlannerStep");
         assertThat(exit).as(err.toString()).isEqualTo(2);
         assertThat(err.toString()).isEqualTo("poolbench bench: " + file + ": file already exists\n");
     }
