@@ -68,9 +68,26 @@ inline void requireEqual(const std::vector<uint16_t>& got, const std::vector<uin
   }
 }
 
+// Shapes that the kernels would compute wrongly have a reason not to be taken.
+inline void refusals() {
+  const struct {
+    int64_t tokens, topK, hidden, width, experts;
+    bool taken;
+  } shapes[] = {{1, 10, 2560, 640, 512, true},  {8192, 8, 2048, 768, 128, true}, {1, 1, 64, 64, 1, true},
+                {1, 10, 2560, 80, 512, false},  {1, 10, 2592, 640, 512, false},  {1, 10, 0, 640, 512, false},
+                {1, 10, 2560, 640, 4097, false}, {1, 0, 2560, 640, 512, false},  {1, 11, 2560, 640, 10, false},
+                {0, 10, 2560, 640, 512, false}, {8193, 10, 2560, 640, 512, false}};
+  for (const auto& s : shapes) {
+    if ((pool::refusedMoe(s.tokens, s.topK, s.hidden, s.width, s.experts) == nullptr) != s.taken) {
+      moeFailure("refusals: hidden " + std::to_string(s.hidden) + ", width " + std::to_string(s.width));
+    }
+  }
+}
+
 // Every lane and output equal to the rounded reference, on numbers whose sums are exact.
 template <typename Backend>
 void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t seed) {
+  if (pool::refusedMoe(tokens, g.topK, g.hidden, g.width, g.experts)) moeFailure("the test's shape is refused");
   const MoeCase experts(g, Numbers::kExact, 3, seed);
   const MoeCall call = makeCall(g, Numbers::kExact, tokens, true, seed);
   const RoundedReference reference(experts, call);

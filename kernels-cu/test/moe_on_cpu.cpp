@@ -139,6 +139,7 @@ class CpuBackend {
 
 int main(int argc, char** argv) {
   const uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
+  test::refusals();
   CpuBackend backend;
   test::alignments(backend, {1, 7, 300}, {1, 5, 40}, seed);
   test::exactNumbers(backend, {64, 64, 5, 2}, 2, seed);

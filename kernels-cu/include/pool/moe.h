@@ -86,6 +86,17 @@ struct alignas(8) MoeParams {
 };
 static_assert(sizeof(MoeParams) == 216);
 
+// Why the kernels can't take a call of this shape, or null where they can; they check nothing themselves.
+constexpr const char* refusedMoe(int64_t tokens, int64_t topK, int64_t hidden, int64_t width, int64_t experts) {
+  if (hidden < kTileChannels || hidden % kTileChannels != 0) return "hidden must be a positive multiple of 64";
+  if (width < kTileChannels || width % kTileChannels != 0) return "width must be a positive multiple of 64";
+  if (hidden > 65536 || width > 65536) return "hidden and width must be at most 65536";
+  if (experts < 1 || experts > kMaxExperts) return "experts must be 1 .. 4096";
+  if (topK < 1 || topK > experts) return "topK must be 1 .. experts";
+  if (tokens < 1 || tokens > 8192) return "tokens must be 1 .. 8192";
+  return nullptr;
+}
+
 // Most blocks that `lanes` lanes of `experts` experts can need.
 constexpr int64_t maxLaneBlocks(int64_t lanes, int64_t experts, int64_t blockLanes) {
   const int64_t padded = lanes + experts * (blockLanes - 1);
