@@ -61,15 +61,11 @@ struct alignas(16) Words4 {
   uint32_t word[4];
 };
 
-inline Words4 loadOnce4(const void* from) {
-  Words4 v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
+inline void loadOnce4(Words4& v, const void* from, bool wanted) {
+  if (wanted) std::memcpy(&v, from, sizeof v);
 }
-inline Words2 loadOnce2(const void* from) {
-  Words2 v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
+inline void loadOnce2(Words2& v, const void* from, bool wanted) {
+  if (wanted) std::memcpy(&v, from, sizeof v);
 }
 inline uint16_t loadShared16(const uint16_t* from) { return *from; }
 

@@ -16,6 +16,7 @@ constexpr int kMmaChannels = 16;
 constexpr int kMmaLanes = 8;
 constexpr int kMmaK = 16;
 constexpr int kChunkSteps = kChunkK / kMmaK;
+constexpr int kChunkVectors = kChunkK / 8;  // 16-byte vectors of bf16
 
 // A warp reads 16 bytes a thread of the Marlin words: one k16 step of this many output channels.
 constexpr int kTileChannels = 64;

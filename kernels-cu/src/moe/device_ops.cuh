@@ -18,19 +18,19 @@ struct alignas(16) Words4 {
   uint32_t word[4];
 };
 
-// Loads of what one warp reads once: past L1, so that the activations stay there.
-__device__ inline Words4 loadOnce4(const void* from) {
-  Words4 v;
-  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-      : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
-      : "l"(from));
-  return v;
+// Loads of what one warp reads once: past L1, so that the activations stay there. Nothing happens where !wanted; a
+// predicate, no branch.
+__device__ inline void loadOnce4(Words4& v, const void* from, bool wanted) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;"
+      " @p ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+      : "+r"(v.word[0]), "+r"(v.word[1]), "+r"(v.word[2]), "+r"(v.word[3])
+      : "l"(from), "r"(static_cast<uint32_t>(wanted)));
 }
 
-__device__ inline Words2 loadOnce2(const void* from) {
-  Words2 v;
-  asm("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.word[0]), "=r"(v.word[1]) : "l"(from));
-  return v;
+__device__ inline void loadOnce2(Words2& v, const void* from, bool wanted) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2]; }"
+      : "+r"(v.word[0]), "+r"(v.word[1])
+      : "l"(from), "r"(static_cast<uint32_t>(wanted)));
 }
 
 // A load that sees what other blocks of this launch stored before they were counted as arrived.
@@ -44,7 +44,7 @@ __device__ inline uint32_t timesHigh(uint32_t a, uint32_t s) { return bits(__hmu
 
 // d += a * b, m16n8k16, bf16 in, fp32 sums.
 __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }

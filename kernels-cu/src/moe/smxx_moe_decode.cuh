@@ -95,24 +95,28 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
 
   const int channel = m.first + side * m.apart;
   const bool inside = channel < m.channels;
-  WeightStream stream(m.words, m.scales, m.channels, inside ? channel : 0);
-
   // A round's weights are on their way before anything is waited for, the next round's before this one's sums are added.
-  const auto begin = [&](int round, int buffer) {
+  const auto request = [&](int round) {
     const int first = (round + slot) * kChunkSteps;
-    stream.start(first, inside ? min(first + kChunkSteps, steps) : first);
-    const int from = round * kChunkK;
-    const int vectors = (min(from + kChunkWarps * kChunkK, m.depth) - from) / 8;
+    const bool any = inside && first < steps;
+    return WeightStream(m.words, m.scales, m.channels, any ? channel : 0, any ? first : 0,
+                        any ? min(kChunkSteps, steps - first) : 0);
+  };
+  const auto stage = [&](int round, int buffer) {
     uint32_t* rows = activations + buffer * lanesAtMost * Layout::kRowWords;
+    const int vectors = min(kChunkWarps, chunks - round) * kChunkVectors;
     for (int i = threadIdx.x; i < group.count * vectors; i += Layout::kThreads) {
       const int row = i / vectors;
       const int vector = i % vectors;
-      copyAsync16(rows + row * Layout::kRowWords + vector * 4, rowOf(row) + from + vector * 8, true);
+      const int k = round * kChunkK + vector * 8;
+      const bool live = k < m.depth;  // zeros past the end
+      copyAsync16(rows + row * Layout::kRowWords + vector * 4, rowOf(row) + (live ? k : 0), live);
     }
     commitCopies();
   };
 
-  begin(0, 0);
+  WeightStream stream = request(0);
+  stage(0, 0);
   int buffer = 0;
   for (int round = 0; round < chunks; round += kChunkWarps) {
     waitCopies();
@@ -121,14 +125,17 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
     if (inside && first < steps) {
       const uint32_t* rows = activations + buffer * lanesAtMost * Layout::kRowWords;
       ChunkSums<1> sums;
-      stream.chunk(min(kChunkSteps, steps - first), {rows + slot * (kChunkK / 2), Layout::kRowWords, group.count}, sums);
+      stream.chunk({rows + slot * (kChunkK / 2), Layout::kRowWords, group.count}, sums);
       float* mine = chunkSums + slot * sumsOfChunk + side * lanesAtMost * kTileChannels;
       forEachSum(sums, [&](int column, int row, float sum) {
         if (row < group.count) mine[row * kTileChannels + column] = sum;
       });
     }
     buffer ^= 1;
-    if (round + kChunkWarps < chunks) begin(round + kChunkWarps, buffer);
+    if (round + kChunkWarps < chunks) {
+      stream = request(round + kChunkWarps);
+      stage(round + kChunkWarps, buffer);
+    }
     __syncthreads();
 
     const int live = min(kChunkWarps, chunks - round);

@@ -37,16 +37,15 @@ __device__ void multiplyBlock(const WarpMatrix& m, int count, const RowOf& rowOf
   const int warp = threadIdx.x / kWarp;
   const int steps = m.depth / kMmaK;
   const int chunks = (steps + kChunkSteps - 1) / kChunkSteps;
-  WeightStream stream(m.words, m.scales, m.channels, m.channel);
-  stream.start(0, m.inside ? steps : 0);
+  WeightStream stream(m.words, m.scales, m.channels, m.channel, 0, m.inside ? steps : 0);
 
   const auto stage = [&](int chunk) {
     if (chunk < chunks) {
-      const int vectors = min(kChunkSteps, steps - chunk * kChunkSteps) * 2;
-      for (int i = threadIdx.x; i < count * vectors; i += kGeneralThreads) {
-        const int row = i / vectors;
-        const int vector = i % vectors;
-        copyAsync16(&shared.activations[chunk % 2][row][vector * 4], rowOf(row) + chunk * kChunkK + vector * 8, true);
+      for (int i = threadIdx.x; i < count * kChunkVectors; i += kGeneralThreads) {
+        const int row = i / kChunkVectors;
+        const int k = chunk * kChunkK + i % kChunkVectors * 8;
+        const bool live = k < m.depth;  // zeros past the end
+        copyAsync16(&shared.activations[chunk % 2][row][i % kChunkVectors * 4], rowOf(row) + (live ? k : 0), live);
       }
     }
     commitCopies();
@@ -60,8 +59,7 @@ __device__ void multiplyBlock(const WarpMatrix& m, int count, const RowOf& rowOf
     stage(chunk + 1);
     if (!m.inside) continue;
     ChunkSums<kLaneTiles> sums;
-    stream.chunk(min(kChunkSteps, steps - chunk * kChunkSteps),
-                 {&shared.activations[chunk % 2][0][0], kStagedRowWords, count}, sums);
+    stream.chunk({&shared.activations[chunk % 2][0][0], kStagedRowWords, count}, sums);
 #pragma unroll
     for (int j = 0; j < 4; ++j)
 #pragma unroll
@@ -174,7 +172,8 @@ __device__ inline void generalSum(const MoeParams& p) {
     const int64_t lane = static_cast<int64_t>(token) * p.topK + slot;
     const int expert = p.ids[lane];
     if (expert < 0 || expert >= p.experts) continue;  // never computed: what lies there may be NaN
-    const Words4 values = loadOnce4(p.laneOut + lane * p.hidden + channel);
+    Words4 values;
+    loadOnce4(values, p.laneOut + lane * p.hidden + channel, true);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       sum[j] = __fadd_rn(sum[j], bf16ToFloat(static_cast<uint16_t>(values.word[j / 2] >> (j % 2 * 16))));

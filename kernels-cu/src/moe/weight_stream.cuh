@@ -14,13 +14,13 @@ namespace pool {
 constexpr int kAhead = 5;
 static_assert(kChunkSteps % kAhead == 0, "a chunk starts at the ring's first place");
 
-// Two E2M1 codes of a word as bf16 times 2^-126, from places 4*I and 4*I + 16 (marlin-nvfp4 2.2, with both shifts in one).
-// Right shifts cost the pipe of the masks, left shifts need not: `shifted` is word >> 6, the only one.
-template <int kPair>
-__device__ inline uint32_t expandCodes(uint32_t word, uint32_t shifted) {
-  constexpr int kSign = 12 - 4 * kPair;
-  const uint32_t magnitude = kPair < 2 ? word << (kPair < 2 ? kSign - 6 : 0) : shifted << kSign;
-  return ((word << kSign) & 0x80008000u) | (magnitude & 0x01c001c0u);
+// Two E2M1 codes of a word as bf16 times 2^-126, from places 4*I and 4*I + 16 of word (marlin-nvfp4 2.2). One multiply moves
+// the sign and the magnitude to their places, and off the pipe of the masks.
+template <int kPlace>
+__device__ inline uint32_t expandCodes(uint32_t word) {
+  constexpr uint32_t kCodes = 0x000f000fu << (4 * kPlace);
+  constexpr uint32_t kMove = 1u << (12 - 4 * kPlace) | 1u << (6 - 4 * kPlace);
+  return ((word & kCodes) * kMove) & 0x81c081c0u;
 }
 
 // Two scale codes as bf16 times 128: bytes 0 and 2, or 1 and 3. A code moved to the exponent's place is the scale times
@@ -44,75 +44,78 @@ struct LaneRows {
 
 class WeightStream {
  public:
-  // Channels [channel, channel + 64) of a matrix of `channels`.
-  __device__ WeightStream(const uint8_t* weights, const uint8_t* scales, int channels, int channel)
-      : wordStride_(channels * 8), scaleStride_(channels) {
+  // Channels [channel, channel + 64) of a matrix of `channels`; requests the first of the k16 steps [first, first + count),
+  // which chunk() then takes in order.
+  __device__ WeightStream(const uint8_t* weights, const uint8_t* scales, int channels, int channel, int first, int count)
+      : wordStride_(channels * 8), scaleStride_(channels), left_(count) {
     const int lane = threadIdx.x % kWarp;
-    weights_ = weights + channel * 8 + lane * 16;
-    scales_ = scales + channel + lane / 4 * 8;
-  }
-
-  // Requests the first of the k16 steps [first, end), which chunk() then takes in order.
-  __device__ void start(int first, int end) {
-    next_ = first;
-    end_ = end;
+    weights_ = weights + static_cast<int64_t>(first) * wordStride_ + channel * 8 + lane * 16;
+    scales_ = scales + static_cast<int64_t>(first) * scaleStride_ + channel + lane / 4 * 8;
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) request(i);
+    for (int i = 0; i < kAhead; ++i) {
+      words_[i] = {};
+      codes_[i] = {};
+      request(i);
+    }
   }
 
-  // Adds nothing to what was there: sums start from +0. `steps` of the chunk, at most kChunkSteps.
+  // The sums of one chunk, from +0. Always kChunkSteps: past the end of K the rows must hold zeros, which add nothing to
+  // what lies in the registers then. So there are no branches, and steps overlap.
   template <int kLaneTiles>
-  __device__ void chunk(int steps, const LaneRows& rows, ChunkSums<kLaneTiles>& sums) {
+  __device__ void chunk(const LaneRows& rows, ChunkSums<kLaneTiles>& sums) {
 #pragma unroll
     for (int j = 0; j < 4; ++j)
 #pragma unroll
       for (int t = 0; t < kLaneTiles; ++t)
 #pragma unroll
         for (int i = 0; i < 4; ++i) sums.at[j][t][i] = 0.0f;
-    for (int base = 0; base < steps; base += kAhead) {
+    // Columns of the MMA without a lane repeat the last one's activations; nobody reads their sums.
+    const int thread = threadIdx.x % kWarp;
+    const uint32_t* at[kLaneTiles];
+#pragma unroll
+    for (int t = 0; t < kLaneTiles; ++t) {
+      at[t] = rows.words + min(t * kMmaLanes + thread / 4, rows.count - 1) * rows.rowWords + thread % 4;
+    }
+#pragma unroll 1
+    for (int base = 0; base < kChunkSteps; base += kAhead) {
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
-        if (base + i < steps) {
-          step(words_[i], codes_[i], base + i, rows, sums);
-          request(i);
-        }
+        step(words_[i], codes_[i], i, at, sums);
+        request(i);
       }
+#pragma unroll
+      for (int t = 0; t < kLaneTiles; ++t) at[t] += kAhead * kMmaK / 2;
     }
   }
 
  private:
   __device__ void request(int place) {
-    if (next_ < end_) {
-      // One wide multiply-add an address.
-      words_[place] = loadOnce4(weights_ + static_cast<uint64_t>(next_) * wordStride_);
-      codes_[place] = loadOnce2(scales_ + static_cast<uint64_t>(next_) * scaleStride_);
-    }
-    ++next_;
+    loadOnce4(words_[place], weights_, left_ > 0);
+    loadOnce2(codes_[place], scales_, left_ > 0);
+    weights_ += wordStride_;
+    scales_ += scaleStride_;
+    --left_;
   }
 
   template <int kLaneTiles>
-  __device__ static void step(const Words4& words, const Words2& codes, int step, const LaneRows& rows,
+  __device__ static void step(const Words4& words, const Words2& codes, int step, const uint32_t* const (&at)[kLaneTiles],
                               ChunkSums<kLaneTiles>& sums) {
-    const int lane = threadIdx.x % kWarp;
     uint32_t b[kLaneTiles][2];
 #pragma unroll
     for (int t = 0; t < kLaneTiles; ++t) {
-      const int row = t * kMmaLanes + lane / 4;
-      const uint32_t* pair = rows.words + row * rows.rowWords + step * (kMmaK / 2) + lane % 4;
-      const bool live = row < rows.count;
-      b[t][0] = live ? pair[0] : 0u;
-      b[t][1] = live ? pair[4] : 0u;
+      b[t][0] = at[t][step * (kMmaK / 2)];
+      b[t][1] = at[t][step * (kMmaK / 2) + 4];
     }
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const uint32_t word = words.word[j];
       const uint32_t scales = j % 2 == 0 ? expandEvenScales(codes.word[j / 2]) : expandOddScales(codes.word[j / 2]);
-      const uint32_t shifted = word >> 6;
+      const uint32_t upper = word >> 8;
       uint32_t a[4];
-      a[0] = timesLow(expandCodes<0>(word, shifted), scales);
-      a[2] = timesLow(expandCodes<1>(word, shifted), scales);
-      a[1] = timesHigh(expandCodes<2>(word, shifted), scales);
-      a[3] = timesHigh(expandCodes<3>(word, shifted), scales);
+      a[0] = timesLow(expandCodes<0>(word), scales);
+      a[2] = timesLow(expandCodes<1>(word), scales);
+      a[1] = timesHigh(expandCodes<0>(upper), scales);
+      a[3] = timesHigh(expandCodes<1>(upper), scales);
 #pragma unroll
       for (int t = 0; t < kLaneTiles; ++t) mma(sums.at[j][t], a, b[t]);
     }
@@ -120,10 +123,9 @@ class WeightStream {
 
   const uint8_t* weights_;
   const uint8_t* scales_;
-  const uint32_t wordStride_;  // bytes from one step to the next
-  const uint32_t scaleStride_;
-  uint32_t next_ = 0;
-  uint32_t end_ = 0;
+  uint32_t wordStride_;  // bytes from one step to the next
+  uint32_t scaleStride_;
+  int left_;  // steps not yet requested
   Words4 words_[kAhead];
   Words2 codes_[kAhead];
 };
