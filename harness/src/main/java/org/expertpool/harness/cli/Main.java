@@ -18,6 +18,8 @@ import picocli.CommandLine.ScopeType;
         version = "poolbench 0.1.0",
         subcommands = {
             CommandLine.HelpCommand.class,
+            AdviseCommand.class,
+            AnalyseCommand.class,
             BenchCommand.class,
             CapacityCommand.class,
             CompareCommand.class,

@@ -11,12 +11,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.sim.PlacementFile;
 import org.expertpool.harness.sim.ProfileFile;
 import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.sim.SimulationCsv;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.Simulator;
 import org.expertpool.harness.trace.RoutingTrace;
+import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.plan.Control;
 import org.expertpool.pool.policy.Initial;
@@ -140,6 +142,21 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "FILE.csv", description = "Write there instead of to the standard output.")
     private Path out;
 
+    @Option(names = "--json", description = "A JSON array instead of CSV, an object per row.")
+    private boolean json;
+
+    @Option(
+            names = "--save-placement",
+            paramLabel = "FILE.csv",
+            description = "Keep the placement at the end of the trace, of one policy and one number of rows.")
+    private Path savePlacement;
+
+    @Option(
+            names = "--warm-placement",
+            paramLabel = "FILE.csv",
+            description = "Start with a placement that was kept, instead of --initial; one number of rows.")
+    private Path warmPlacement;
+
     /** Where placement can return to its start. */
     enum Boundary {
         SEQUENCE
@@ -185,31 +202,53 @@ final class SimulateCommand implements Callable<Integer> {
                 .withDecodeTokens(decodeTokens)
                 .withScore(ScoreWindow.parse(scoreFrom))
                 .withResetAtSequence(reset != null);
-        if (out == null) {
-            PrintWriter stdout = spec.commandLine().getOut();
-            stdout.print(simulate(request));
-            stdout.flush();
-            return 0;
+        if (warmPlacement != null && profile != null) {
+            throw new BadInputException("--warm-placement and --profile are both given, expected one of them");
         }
-        try (AtomicFile file = AtomicFile.create(out)) { // refused before the work, not after it
-            byte[] csv = simulate(request).getBytes(StandardCharsets.UTF_8);
-            try (OutputStream stream = file.stream()) {
-                stream.write(csv);
-            }
-            file.commit();
+        // Files that cannot be written are refused before the work, not after it.
+        try (AtomicFile table = out == null ? null : AtomicFile.create(out);
+                AtomicFile placement = savePlacement == null ? null : AtomicFile.create(savePlacement)) {
+            simulate(request, table, placement);
         }
         return 0;
     }
 
-    private String simulate(SimulationRequest request) throws IOException {
+    private void simulate(SimulationRequest request, AtomicFile table, AtomicFile placement) throws IOException {
         int workers = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
+        String rowsText;
+        String placed;
         try (RoutingTrace opened = input.open(trace)) {
-            SimulationRequest whole =
-                    profile == null ? request : request.withProfile(ProfileFile.read(profile, opened.shape()));
+            SimulationRequest whole = withCounts(request, opened.shape());
+            placed = placement == null ? "" : PlacementFile.write(opened, whole);
             String csv = SimulationCsv.write(whole, Simulator.simulate(opened, whole, workers));
+            rowsText = json ? CsvJson.of(csv) : csv;
             input.printNotices();
-            return csv;
         }
+        if (placement != null) {
+            write(placement, placed);
+        }
+        if (table != null) {
+            write(table, rowsText);
+        } else {
+            PrintWriter stdout = spec.commandLine().getOut();
+            stdout.print(rowsText);
+            stdout.flush();
+        }
+    }
+
+    private SimulationRequest withCounts(SimulationRequest request, TraceShape shape) throws IOException {
+        if (warmPlacement != null) {
+            return request.withProfile(PlacementFile.read(warmPlacement, shape, request))
+                    .withInitial(Initial.PROFILE);
+        }
+        return profile == null ? request : request.withProfile(ProfileFile.read(profile, shape));
+    }
+
+    private static void write(AtomicFile file, String text) throws IOException {
+        try (OutputStream stream = file.stream()) {
+            stream.write(text.getBytes(StandardCharsets.UTF_8));
+        }
+        file.commit();
     }
 
     /** Names and ranges are checked here, so that a value beyond 32 bits is refused in the control's own words. */

@@ -60,16 +60,17 @@ final class TraceMergeCommand implements Callable<Integer> {
             }
             OptionalLong order = seed == null ? OptionalLong.empty() : OptionalLong.of(seed);
             StreamMerge merge = new StreamMerge(traces, streams, order);
-            if (!merge.shape().weighted()
-                    && traces.stream().anyMatch(trace -> trace.shape().weighted())) {
-                spec.commandLine().getErr().println("lost: router weights, which not all of the traces have");
-            }
             try (TraceWriter writer = TraceWriter.create(out, merge.shape(), merge.source())) {
                 merge.writeTo(writer);
                 writer.commit();
                 spec.commandLine()
                         .getOut()
                         .printf(Locale.ROOT, "%s: %d forwards, %s%n", out, writer.forwards(), merge.source());
+            }
+            input.printNotices();
+            if (!merge.shape().weighted()
+                    && traces.stream().anyMatch(trace -> trace.shape().weighted())) {
+                spec.commandLine().getErr().println("lost: router weights, which not all of the traces have");
             }
         } finally {
             traces.forEach(RoutingTrace::close);

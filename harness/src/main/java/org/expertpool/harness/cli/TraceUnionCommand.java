@@ -50,6 +50,7 @@ final class TraceUnionCommand implements Callable<Integer> {
                         .getOut()
                         .printf(Locale.ROOT, "%s: %d forwards, %s%n", out, writer.forwards(), union.source());
             }
+            input.printNotices();
         }
         return 0;
     }

@@ -36,35 +36,45 @@ public final class CostModel {
      * @param contextTokens tokens in the KV cache, each read once
      */
     public double decodeMicros(GraphMode mode, StepHistogram steps, long contextTokens) {
-        var total = new Object() {
-            double micros;
+        return decodeTime(mode, steps, contextTokens).total();
+    }
+
+    /** As {@link #decodeMicros}, by what the time is spent on. */
+    public DecodeTime decodeTime(GraphMode mode, StepHistogram steps, long contextTokens) {
+        var sum = new Object() {
+            double planner;
+            double copy;
+            double moe;
             long steps;
         };
         steps.forEach((selected, misses, count) -> {
-            total.micros += count * poolLayerMicros(selected, misses);
-            total.steps += count;
+            sum.planner += count * plannerMicros(misses);
+            sum.copy += count * copyMicros(misses);
+            sum.moe += count * moeMicros(selected);
+            sum.steps += count;
         });
-        if (total.steps == 0) {
+        if (sum.steps == 0) {
             throw new IllegalArgumentException("no layer calls to model");
         }
-        return forwardMicros(mode, model.layers() * total.micros / total.steps, contextTokens);
+        double forwards = (double) sum.steps / model.layers();
+        return forward(mode, sum.planner / forwards, sum.copy / forwards, sum.moe / forwards, contextTokens);
     }
 
     /** Time of a forward with the rows of {@code hostLayers} layers on the host (a fraction is allowed), the others resident. */
     public double uvaDecodeMicros(GraphMode mode, double hostLayers, long contextTokens) {
         double moe =
                 hostLayers * uvaLayerMicros(model.topK()) + (model.layers() - hostLayers) * moeMicros(model.topK());
-        return forwardMicros(mode, moe, contextTokens);
+        return forward(mode, 0, 0, moe, contextTokens).total();
     }
 
-    /** Time of a forward whose MoE layers take {@code moeMicros} together on the device. */
-    private double forwardMicros(GraphMode mode, double moeMicros, long contextTokens) {
+    /** A forward whose MoE layers take so long together on the device. */
+    private DecodeTime forward(GraphMode mode, double planner, double copy, double moe, long contextTokens) {
         double dense = transferMicros((double) model.denseBytesPerLayer() * model.layers(), "hbm_read_gb_per_s");
         double kv = transferMicros((double) model.kvBytesPerToken() * contextTokens, "hbm_read_gb_per_s");
-        double denseGaps = model.layers() * device.value("dense_kernels_per_layer") * device.value("graph_node_us");
-        double onDevice = moeMicros + dense + kv + denseGaps;
+        double launches = model.layers() * device.value("dense_kernels_per_layer") * device.value("graph_node_us");
         // The host runs ahead of the device: the longer of the two is what a forward takes.
-        return Math.max(onDevice, hostMicros(mode)) + device.value("engine_us_per_forward");
+        double hostWait = Math.max(0, hostMicros(mode) - (planner + copy + moe + dense + kv + launches));
+        return new DecodeTime(planner, copy, moe, dense, kv, launches, hostWait, device.value("engine_us_per_forward"));
     }
 
     private double hostMicros(GraphMode mode) {

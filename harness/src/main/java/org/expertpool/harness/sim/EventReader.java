@@ -64,6 +64,11 @@ final class EventReader {
         return startsSequence;
     }
 
+    /** Tokens of the current forward. */
+    int tokens() {
+        return cursor.tokens();
+    }
+
     /** Whether the current forward has more lanes than the planner. */
     boolean isWide() {
         return cursor.tokens() * shape.topK() > plannerLanes;

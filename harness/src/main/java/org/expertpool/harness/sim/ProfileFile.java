@@ -11,7 +11,7 @@ import org.expertpool.pool.BadInputException;
 
 /** Reads selection counts from CSV with the header {@code layer,expert,count}; an expert without a line has count 0. */
 public final class ProfileFile {
-    private static final String HEADER = "layer,expert,count";
+    static final String HEADER = "layer,expert,count";
 
     private ProfileFile() {}
 
