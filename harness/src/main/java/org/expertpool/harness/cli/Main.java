@@ -28,7 +28,8 @@ import picocli.CommandLine.ScopeType;
             ReplayCommand.class,
             RunCommand.class,
             SimulateCommand.class,
-            TraceCommand.class
+            TraceCommand.class,
+            VerifyCommand.class
         })
 public final class Main implements Runnable {
     @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Print the stack trace of a failure.")

@@ -8,11 +8,15 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.replay.Replay;
-import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.DevicePlanner;
+import org.expertpool.pool.plan.Planner;
 import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.plan.ReferencePlanner;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -73,6 +77,9 @@ final class ReplayCommand implements Callable<Integer> {
             description = "The planner to run. Default: java, the reference.")
     private Backend backend;
 
+    @Option(names = "--graph", description = "With --backend cuda: replay each step from a captured graph.")
+    private boolean graph;
+
     @Option(names = "--out", paramLabel = "FILE", description = "Where to write; standard output if left out.")
     private Path out;
 
@@ -82,29 +89,49 @@ final class ReplayCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PoolConfig config = new PoolConfig(layers, experts, topK, rows, decodeTokens);
-        if (backend == Backend.CUDA) {
-            throw new BadInputException(
-                    "--backend is cuda, which needs the CUDA path that this build does not have yet; expected java");
+        Replay.requireMemory(config);
+        if (backend == Backend.JAVA) {
+            replay(new ReferencePlanner(config));
+            return ExitCode.OK;
         }
-        if (out == null) {
-            replayToStandardOutput(config);
-        } else {
-            try (AtomicFile file = AtomicFile.create(out)) {
-                Writer writer = new BufferedWriter(new OutputStreamWriter(file.stream(), StandardCharsets.UTF_8));
-                Replay.run(steps, config, writer);
-                writer.flush();
-                file.commit();
-            }
+        DevicePlanner.Launch launch = graph ? DevicePlanner.Launch.GRAPH : DevicePlanner.Launch.EAGER;
+        try (CudaContext context = CudaContext.open();
+                DevicePlanner planner = new DevicePlanner(context, config, launch)) {
+            spec.commandLine()
+                    .getErr()
+                    .printf(
+                            Locale.ROOT,
+                            "replay: %s, driver_kind=%s%n",
+                            context.device().name(),
+                            kind(context));
+            replay(planner);
         }
         return ExitCode.OK;
     }
 
+    private static String kind(CudaContext context) {
+        return context.driverKind().name().toLowerCase(Locale.ROOT);
+    }
+
+    private void replay(Planner planner) throws IOException {
+        if (out == null) {
+            replayToStandardOutput(planner);
+        } else {
+            try (AtomicFile file = AtomicFile.create(out)) {
+                Writer writer = new BufferedWriter(new OutputStreamWriter(file.stream(), StandardCharsets.UTF_8));
+                Replay.run(steps, planner, writer);
+                writer.flush();
+                file.commit();
+            }
+        }
+    }
+
     /** Bad input on the last line must leave nothing written, so the lines wait in a file until the end. */
-    private void replayToStandardOutput(PoolConfig config) throws IOException {
+    private void replayToStandardOutput(Planner planner) throws IOException {
         Path waiting = Files.createTempFile("poolbench-replay", ".jsonl");
         try {
             try (Writer writer = Files.newBufferedWriter(waiting, StandardCharsets.UTF_8)) {
-                Replay.run(steps, config, writer);
+                Replay.run(steps, planner, writer);
             }
             Writer standardOutput = spec.commandLine().getOut();
             try (Reader reader = Files.newBufferedReader(waiting, StandardCharsets.UTF_8)) {

@@ -5,11 +5,11 @@ import java.io.Writer;
 import java.nio.file.Path;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.PoolFailureException;
+import org.expertpool.pool.plan.Planner;
 import org.expertpool.pool.plan.PoolConfig;
-import org.expertpool.pool.plan.ReferencePlanner;
 import org.expertpool.pool.plan.TableCheck;
 
-/** Runs a file of steps and control changes through the reference planner, which starts with the gate closed. */
+/** Runs a file of steps and control changes through a planner, which starts with the gate closed. */
 public final class Replay {
     /** Bytes of tables for each key (three i32) and for each row (an i32 and an i64). */
     private static final long BYTES_PER_ENTRY = 12;
@@ -22,9 +22,8 @@ public final class Replay {
      * @throws BadInputException the file holds something else; what is written by then must be thrown away
      * @throws PoolFailureException the tables broke an invariant
      */
-    public static void run(Path file, PoolConfig config, Writer out) throws IOException {
-        requireMemory(config);
-        ReferencePlanner planner = new ReferencePlanner(config);
+    public static void run(Path file, Planner planner, Writer out) throws IOException {
+        PoolConfig config = planner.config();
         ReplaySession session = new ReplaySession(planner, out);
         try (ReplayReader reader = new ReplayReader(file, config)) {
             while (reader.next(session)) {
@@ -36,7 +35,8 @@ public final class Replay {
         });
     }
 
-    private static void requireMemory(PoolConfig config) {
+    /** Refuses tables that would not fit this JVM, before a planner allocates them. */
+    public static void requireMemory(PoolConfig config) {
         long tableBytes = BYTES_PER_ENTRY * ((long) config.keys() + config.bankRows());
         long heapBytes = Runtime.getRuntime().maxMemory();
         if (tableBytes > heapBytes / 2) {

@@ -3,16 +3,16 @@ package org.expertpool.harness.replay;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.Map;
+import org.expertpool.pool.plan.Planner;
 import org.expertpool.pool.plan.PoolTables;
-import org.expertpool.pool.plan.ReferencePlanner;
 import org.expertpool.pool.plan.StepPlan;
 
-/** Hands each line to the reference planner and writes what a step decided. */
+/** Hands each line to the planner and writes what a step decided. */
 final class ReplaySession implements ReplayHandler {
-    private final ReferencePlanner planner;
+    private final Planner planner;
     private final Writer out;
 
-    ReplaySession(ReferencePlanner planner, Writer out) {
+    ReplaySession(Planner planner, Writer out) {
         this.planner = planner;
         this.out = out;
     }

@@ -1,6 +1,7 @@
 package org.expertpool.harness.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.ByteArrayOutputStream;
@@ -17,6 +18,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 import org.expertpool.harness.cli.Main;
+import org.expertpool.pool.cuda.CudaProbe;
+import org.expertpool.pool.cuda.CudaStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -244,7 +247,6 @@ class ReplayCommandTest {
                 "--decode-tokens 0 | maxDecodeTokens is 0, expected at least 1",
                 "--layers 100000 --experts 100000 | layers * experts is 10000000000, expected at most 2147483647",
                 "--layers 40000 --experts 40000 | this JVM's heap",
-                "--backend cuda | --backend is cuda, which needs the CUDA path",
                 "--backend torch | --backend",
                 "--layers two | --layers",
                 "--out no/such/folder/out.jsonl | does not exist",
@@ -273,6 +275,16 @@ class ReplayCommandTest {
         assertThat(absent.exit).isEqualTo(2);
         assertThat(absent.err).contains("absent.jsonl: no such file");
         assertThat(poolbench(commandLine(folder)).exit).isEqualTo(2);
+    }
+
+    @Test
+    void saysWhatIsMissingForTheDevice() throws IOException {
+        assumeTrue(CudaProbe.probe() instanceof CudaStatus.Missing, "a device is here: its absence can't be tested");
+        Result result = poolbench(commandLine(write("{\"layer\":0,\"ids\":[0]}"), "--backend", "cuda"));
+        assertThat(result.exit).isEqualTo(2);
+        assertThat(result.out).isEmpty();
+        assertThat(result.err).startsWith("poolbench replay: backend cuda: ").contains("expected a machine with");
+        assertThat(result.err.lines()).hasSize(1);
     }
 
     @Test

@@ -106,6 +106,54 @@ public final class PoolTables {
         return HexFormat.of().formatHex(digest.digest());
     }
 
+    /** Takes the placement and counters of another planner's memory. */
+    public void read(TableImage image, long newClock, int newForwards, int newError) {
+        image.hotRow().get(0, hotRow);
+        image.coldRow().get(0, coldRow);
+        image.rowKey().get(0, rowKey);
+        image.rowUse().get(0, rowUse);
+        image.missCount().get(0, missCount);
+        clock = newClock;
+        forwards = newForwards;
+        error = newError;
+    }
+
+    /** Writes the placement, without the counters. */
+    public void write(TableImage image) {
+        image.hotRow().put(0, hotRow);
+        image.coldRow().put(0, coldRow);
+        image.rowKey().put(0, rowKey);
+        image.rowUse().put(0, rowUse);
+        image.missCount().put(0, missCount);
+    }
+
+    /** The exchange of {@link Planner#swap}; the caller has seen that the gate is closed. */
+    public int swap(int layer, int resident, int other) {
+        requireLayer(layer);
+        int row = hotRow[requireExpert(layer, resident)];
+        int otherKey = requireExpert(layer, other);
+        if (row == ABSENT || hotRow[otherKey] != ABSENT) {
+            throw new IllegalArgumentException("swap of layer " + layer + ": expert " + resident + " must be resident"
+                    + " and expert " + other + " must not be");
+        }
+        evict(config.key(layer, resident));
+        own(otherKey, row);
+        return row;
+    }
+
+    private void requireLayer(int layer) {
+        if (layer < 0 || layer >= config.layers()) {
+            throw new IllegalArgumentException("layer is " + layer + ", expected 0 to " + (config.layers() - 1));
+        }
+    }
+
+    private int requireExpert(int layer, int expert) {
+        if (expert < 0 || expert >= config.experts()) {
+            throw new IllegalArgumentException("expert is " + expert + ", expected 0 to " + (config.experts() - 1));
+        }
+        return config.key(layer, expert);
+    }
+
     /** The key loses its pool row; its expert is read from the host again. */
     void evict(int key) {
         hotRow[key] = ABSENT;

@@ -2,14 +2,13 @@ package org.expertpool.pool.plan;
 
 import static org.expertpool.pool.plan.PoolTables.ABSENT;
 
-import java.util.Map;
 import org.expertpool.pool.BadInputException;
 
 /**
  * The planner of pool-semantics 4 as a plain scan: the one that every other planner must equal bit for bit. Not for
  * concurrent use.
  */
-public final class ReferencePlanner {
+public final class ReferencePlanner implements Planner {
     private final PoolConfig config;
     private final PoolTables tables;
     private final StepPlan plan;
@@ -31,41 +30,32 @@ public final class ReferencePlanner {
         inSelection = new boolean[config.experts()];
     }
 
+    @Override
     public PoolConfig config() {
         return config;
     }
 
+    @Override
     public PoolTables tables() {
         return tables;
     }
 
+    @Override
     public PoolControls controls() {
         return controls;
     }
 
-    /** Replaces all controls, between steps. */
+    @Override
     public void controls(PoolControls next) {
         controls = next;
     }
 
-    /** Changes some controls by name, between steps: all or, if one is refused, none. */
-    public void control(Map<String, ? extends Number> changes) {
-        controls = controls.with(changes);
-    }
-
-    /** Clears the sticky error. */
+    @Override
     public void clearError() {
         tables.error = 0;
     }
 
-    /**
-     * Plans one layer call.
-     *
-     * @param ids routed expert ids, [lanes]: -1 is padding, any other value outside {@code [0, E)} is invalid
-     * @param weights router weights, [lanes]
-     * @param lanes lanes of the call, at most S
-     * @return the plan, overwritten by the next step
-     */
+    @Override
     public StepPlan step(int layer, int[] ids, float[] weights, int lanes) {
         requireLayer(layer);
         if (lanes < 0 || lanes > selection.length) {
@@ -99,27 +89,13 @@ public final class ReferencePlanner {
         return safeIds;
     }
 
-    /**
-     * Exchanges a resident expert for one that is not, of the same layer, for verification; only with the gate closed.
-     * Recency and miss counts stay.
-     *
-     * @return the row whose bytes the caller must now replace
-     */
+    @Override
     public int swap(int layer, int resident, int other) {
-        requireLayer(layer);
         if (controls.gateOpen()) {
             throw new IllegalStateException("swap of experts " + resident + " and " + other + " of layer " + layer
                     + ": the gate is open, expected closed");
         }
-        int row = tables.hotRow[requireExpert(layer, resident)];
-        int otherKey = requireExpert(layer, other);
-        if (row == ABSENT || tables.hotRow[otherKey] != ABSENT) {
-            throw new IllegalArgumentException("swap of layer " + layer + ": expert " + resident + " must be resident"
-                    + " and expert " + other + " must not be");
-        }
-        tables.evict(config.key(layer, resident));
-        tables.own(otherKey, row);
-        return row;
+        return tables.swap(layer, resident, other);
     }
 
     private void select(int lanes) {
@@ -229,12 +205,5 @@ public final class ReferencePlanner {
         if (layer < 0 || layer >= config.layers()) {
             throw new IllegalArgumentException("layer is " + layer + ", expected 0 to " + (config.layers() - 1));
         }
-    }
-
-    private int requireExpert(int layer, int expert) {
-        if (expert < 0 || expert >= config.experts()) {
-            throw new IllegalArgumentException("expert is " + expert + ", expected 0 to " + (config.experts() - 1));
-        }
-        return config.key(layer, expert);
     }
 }

@@ -1,5 +1,8 @@
 package org.expertpool.pool.plan;
 
+import java.nio.IntBuffer;
+import java.util.Arrays;
+
 /**
  * What one step decided (pool-semantics 4, step 6): copies, promotions first, then staged; where each expert of the
  * layer may be read; each lane's row. Owned and reused by its planner: valid until the next step. Arrays are the live
@@ -17,13 +20,47 @@ public final class StepPlan {
     int promoted;
     int staged;
 
-    StepPlan(PoolConfig config) {
+    public StepPlan(PoolConfig config) {
         int maxLanes = config.width().lanes();
         copyExpert = new int[maxLanes];
         copyRow = new int[maxLanes];
         routes = new int[maxLanes];
         safeIds = new int[maxLanes];
         stepMap = new int[config.experts()];
+    }
+
+    /**
+     * Takes a step's decisions as another planner's memory holds them; positions are not moved.
+     *
+     * @param copies expert and row of each copy in turn, [promoted + staged, 2]
+     * @param rows bank row by lane, [lanes]
+     * @param ids safe id by lane, [lanes]
+     * @param map bank row by expert, [E]
+     */
+    public void read(
+            int newLayer,
+            int newLanes,
+            int newPromoted,
+            int newStaged,
+            IntBuffer copies,
+            IntBuffer rows,
+            IntBuffer ids,
+            IntBuffer map) {
+        layer = newLayer;
+        lanes = newLanes;
+        promoted = newPromoted;
+        staged = newStaged;
+        for (int copy = 0; copy < promoted + staged; copy++) {
+            copyExpert[copy] = copies.get(2 * copy);
+            copyRow[copy] = copies.get(2 * copy + 1);
+        }
+        rows.get(0, routes, 0, lanes);
+        ids.get(0, safeIds, 0, lanes);
+        map.get(0, stepMap);
+        selected = (int) Arrays.stream(safeIds, 0, lanes)
+                .filter(expert -> expert != Lanes.PADDING)
+                .distinct()
+                .count();
     }
 
     public int layer() {

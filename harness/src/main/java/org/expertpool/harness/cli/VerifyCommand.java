@@ -1,0 +1,146 @@
+package org.expertpool.harness.cli;
+
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.expertpool.harness.record.MarkdownTable;
+import org.expertpool.harness.verify.Verification;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaProbe;
+import org.expertpool.pool.cuda.CudaStatus;
+import org.expertpool.pool.cuda.DevicePlanner;
+import org.expertpool.pool.plan.PoolConfig;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code verify}: the conformance suite on this machine. */
+@Command(
+        name = "verify",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Compares planners step by step over seeded random and awkward routing, as a table.",
+            "java: the reference with a plain telling of the semantics. cuda: the device with the",
+            "reference, launched and replayed from graphs; every output and table after every step.",
+            "Exits 1 where anything differs."
+        })
+final class VerifyCommand implements Callable<Integer> {
+    /** What is verified. */
+    enum Backend {
+        AUTO,
+        JAVA,
+        CUDA
+    }
+
+    private static final Map<String, PoolConfig> GEOMETRIES = geometries();
+
+    /** Rows from which a step of the slow sides costs milliseconds. */
+    private static final int LARGE_ROWS = 2000;
+
+    @Option(
+            names = "--backend",
+            defaultValue = "auto",
+            paramLabel = "auto|java|cuda",
+            description = "auto adds cuda where there is a device.")
+    private Backend backend;
+
+    @Option(names = "--quick", description = "At most 2,000 steps, on small shapes.")
+    private boolean quick;
+
+    @Option(names = "--steps", defaultValue = "10000", description = "Steps a small shape; a tenth on large ones.")
+    private int steps;
+
+    @Option(names = "--seed", defaultValue = "1", description = "Of the streams.")
+    private long seed;
+
+    @Spec
+    private CommandSpec spec;
+
+    private final MarkdownTable table =
+            new MarkdownTable(List.of("backend", "driver_kind", "case", "steps", "promoted", "staged", "result"));
+    private boolean allEqual = true;
+
+    @Override
+    public Integer call() {
+        if (backend != Backend.CUDA) {
+            verifyJava();
+        }
+        if (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere())) {
+            verifyDevice();
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(table);
+        out.flush();
+        return allEqual ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private void verifyJava() {
+        GEOMETRIES.forEach((name, config) -> {
+            if (config.poolRows() <= LARGE_ROWS) {
+                add("java", "", name, Verification.referenceAgainstPlain(config, stepsFor(config) / 10, seed));
+            }
+        });
+    }
+
+    private boolean deviceIsThere() {
+        if (CudaProbe.probe() instanceof CudaStatus.Missing missing) {
+            PrintWriter err = spec.commandLine().getErr();
+            err.println("verify: cuda left out: " + missing.reason());
+            err.flush();
+            return false;
+        }
+        return true;
+    }
+
+    private void verifyDevice() {
+        try (CudaContext context = CudaContext.open()) {
+            String kind = context.driverKind().name().toLowerCase(Locale.ROOT);
+            GEOMETRIES.forEach((name, config) -> {
+                if (quick && config.poolRows() > LARGE_ROWS) {
+                    return;
+                }
+                for (DevicePlanner.Launch launch : DevicePlanner.Launch.values()) {
+                    try (DevicePlanner planner = new DevicePlanner(context, config, launch)) {
+                        String label = name + ", " + launch.name().toLowerCase(Locale.ROOT);
+                        add("cuda", kind, label, Verification.againstReference(planner, stepsFor(config), seed));
+                    }
+                }
+            });
+        }
+    }
+
+    private int stepsFor(PoolConfig config) {
+        int asked = config.poolRows() > LARGE_ROWS ? Math.max(1, steps / 10) : steps;
+        return quick ? Math.min(asked, 200) : asked;
+    }
+
+    private void add(String subject, String kind, String name, Verification.Outcome outcome) {
+        allEqual &= outcome.difference().isEmpty();
+        table.add(List.of(
+                subject,
+                kind,
+                name,
+                Long.toString(outcome.steps()),
+                Long.toString(outcome.promoted()),
+                Long.toString(outcome.staged()),
+                outcome.difference().map("differs: "::concat).orElse("equal")));
+    }
+
+    private static Map<String, PoolConfig> geometries() {
+        Map<String, PoolConfig> all = new LinkedHashMap<>();
+        all.put("1x2, N=1", new PoolConfig(1, 2, 1, 1, 1));
+        all.put("3x8, N=3, 4 tokens", new PoolConfig(3, 8, 2, 3, 4));
+        all.put("5x13, N=3, 7 tokens", new PoolConfig(5, 13, 3, 3, 7));
+        all.put("2x96, N=40, 8 tokens", new PoolConfig(2, 96, 8, 40, 8));
+        all.put("3x512, N=70, top-64", new PoolConfig(3, 512, 64, 70, 1));
+        all.put("48x128, N=64", new PoolConfig(48, 128, 8, 64, 1));
+        all.put("48x512, N=258", new PoolConfig(48, 512, 10, 258, 1));
+        all.put("48x512, N=258, 6 tokens", new PoolConfig(48, 512, 10, 258, 6));
+        return all;
+    }
+}

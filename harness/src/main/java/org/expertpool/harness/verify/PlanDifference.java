@@ -1,0 +1,48 @@
+package org.expertpool.harness.verify;
+
+import java.util.Arrays;
+import java.util.Optional;
+import org.expertpool.pool.plan.PoolTables;
+import org.expertpool.pool.plan.StepPlan;
+
+/** The first thing in which two planners' outputs differ, in words. */
+final class PlanDifference {
+    private PlanDifference() {}
+
+    static Optional<String> of(StepPlan expected, StepPlan actual) {
+        if (expected.promoted() != actual.promoted() || expected.staged() != actual.staged()) {
+            return Optional.of("promoted " + actual.promoted() + " and staged " + actual.staged() + ", expected "
+                    + expected.promoted() + " and " + expected.staged());
+        }
+        for (int copy = 0; copy < expected.copies(); copy++) {
+            if (expected.copyExpert(copy) != actual.copyExpert(copy)
+                    || expected.copyRow(copy) != actual.copyRow(copy)) {
+                return Optional.of("copy " + copy + " differs");
+            }
+        }
+        int lanes = expected.lanes();
+        if (!Arrays.equals(expected.safeIds(), 0, lanes, actual.safeIds(), 0, lanes)) {
+            return Optional.of("safeIds differ");
+        }
+        if (!Arrays.equals(expected.routes(), 0, lanes, actual.routes(), 0, lanes)) {
+            return Optional.of("routes differ");
+        }
+        return Arrays.equals(expected.stepMap(), actual.stepMap()) ? Optional.empty() : Optional.of("stepMap differs");
+    }
+
+    static Optional<String> of(PoolTables expected, PoolTables actual) {
+        if (expected.clock() != actual.clock()
+                || expected.forwards() != actual.forwards()
+                || expected.error() != actual.error()) {
+            return Optional.of("clock, forwards, error are %d, %d, %d, expected %d, %d, %d"
+                    .formatted(
+                            actual.clock(),
+                            actual.forwards(),
+                            actual.error(),
+                            expected.clock(),
+                            expected.forwards(),
+                            expected.error()));
+        }
+        return expected.sha256().equals(actual.sha256()) ? Optional.empty() : Optional.of("tables differ");
+    }
+}

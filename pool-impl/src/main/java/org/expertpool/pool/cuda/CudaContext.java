@@ -1,0 +1,146 @@
+package org.expertpool.pool.cuda;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUmodule;
+import jcuda.driver.JCudaDriver;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaStatus.DriverKind;
+import org.expertpool.pool.cuda.layout.KernelLayouts;
+
+/**
+ * The first device with the kernels loaded, and the owner of all that is made from it. For the thread that opened it
+ * alone: the driver binds a context to a thread.
+ */
+public final class CudaContext implements AutoCloseable {
+    private final CudaDevice device;
+    private final DriverKind driverKind;
+    private final CUcontext context = new CUcontext();
+    private final CUmodule module = new CUmodule();
+    private final List<CudaResource> resources = new ArrayList<>(); // oldest first
+    private boolean moduleLoaded;
+    private boolean closed;
+
+    private CudaContext(CudaStatus.Available status) {
+        device = status.devices().get(0);
+        driverKind = status.driverKind();
+    }
+
+    /** Opens device 0; refuses with the reason where there is no device or there are no kernels. */
+    public static CudaContext open() {
+        CudaStatus status = CudaProbe.probe();
+        if (!(status instanceof CudaStatus.Available available)) {
+            throw new BadInputException("backend cuda: " + ((CudaStatus.Missing) status).reason()
+                    + "; expected a machine with an NVIDIA device and its driver");
+        }
+        byte[] binary = kernels();
+        CudaContext opened = new CudaContext(available);
+        CUdevice handle = new CUdevice();
+        CudaException.check("open device 0", "cuDeviceGet", JCudaDriver.cuDeviceGet(handle, opened.device.index()));
+        CudaException.check("open device 0", "cuCtxCreate", JCudaDriver.cuCtxCreate(opened.context, 0, handle));
+        try {
+            CudaException.check(
+                    "load the kernels on " + opened.device.name(),
+                    "cuModuleLoadData",
+                    JCudaDriver.cuModuleLoadData(opened.module, binary));
+            opened.moduleLoaded = true;
+            return opened;
+        } catch (CudaException failure) {
+            try {
+                opened.close();
+            } catch (CudaException again) {
+                failure.addSuppressed(again);
+            }
+            throw failure;
+        }
+    }
+
+    public CudaDevice device() {
+        return device;
+    }
+
+    /** Whether a device answers or a stub of the tests; travels with every result. */
+    public DriverKind driverKind() {
+        return driverKind;
+    }
+
+    /** The kernel of that name, with a struct of so many bytes as its one argument. */
+    public Kernel kernel(String name, int argumentBytes) {
+        CUfunction function = new CUfunction();
+        CudaException.check(
+                "look up kernel " + name,
+                "cuModuleGetFunction",
+                JCudaDriver.cuModuleGetFunction(function, module, name));
+        return new Kernel(name, function, new PinnedSlab(this, argumentBytes + Long.BYTES), argumentBytes);
+    }
+
+    /** Takes what was just allocated into ownership. */
+    void own(CudaResource resource) {
+        resources.add(resource);
+    }
+
+    void forget(CudaResource resource) {
+        resources.remove(resource);
+    }
+
+    /** Frees everything, newest first; goes on after a failure and throws the first at the end. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        CudaException first = null;
+        while (!resources.isEmpty()) {
+            CudaResource newest = resources.get(resources.size() - 1);
+            first = attempt(newest::close, first);
+        }
+        if (moduleLoaded) {
+            first = attempt(
+                    () -> CudaException.check(
+                            "unload the kernels", "cuModuleUnload", JCudaDriver.cuModuleUnload(module)),
+                    first);
+        }
+        first = attempt(
+                () -> CudaException.check("close the device", "cuCtxDestroy", JCudaDriver.cuCtxDestroy(context)),
+                first);
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private static CudaException attempt(Runnable release, CudaException first) {
+        try {
+            release.run();
+        } catch (CudaException failure) {
+            if (first == null) {
+                return failure;
+            }
+            first.addSuppressed(failure);
+        }
+        return first;
+    }
+
+    private static byte[] kernels() {
+        KernelBinary kernels = KernelBinary.describe();
+        if (!(kernels instanceof KernelBinary.Built built)) {
+            throw new BadInputException("backend cuda: this build has no kernels: "
+                    + ((KernelBinary.Skipped) kernels).reason() + "; expected a build with nvcc");
+        }
+        if (built.layoutVersion() != KernelLayouts.VERSION) {
+            throw new BadInputException(
+                    "backend cuda: kernels of layout " + built.layoutVersion() + ", expected " + KernelLayouts.VERSION);
+        }
+        try (InputStream binary = CudaContext.class.getResourceAsStream(KernelBinary.FOLDER + "pool.fatbin")) {
+            return binary.readAllBytes();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

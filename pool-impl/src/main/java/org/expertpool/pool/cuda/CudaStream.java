@@ -1,0 +1,33 @@
+package org.expertpool.pool.cuda;
+
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
+
+/** A queue of device work; ordered with no other queue but by events. */
+public final class CudaStream extends CudaResource {
+    private final CUstream handle = new CUstream();
+
+    public CudaStream(CudaContext context) {
+        super(context);
+        CudaException.check(
+                "create a stream",
+                "cuStreamCreate",
+                JCudaDriver.cuStreamCreate(handle, CUstream_flags.CU_STREAM_NON_BLOCKING));
+        context.own(this);
+    }
+
+    /** Waits for all work enqueued; errors of that work come out here, with what was being done. */
+    public void synchronise(String doing) {
+        CudaException.check(doing, "cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(handle));
+    }
+
+    CUstream handle() {
+        return handle;
+    }
+
+    @Override
+    void release() {
+        CudaException.check("destroy a stream", "cuStreamDestroy", JCudaDriver.cuStreamDestroy(handle));
+    }
+}

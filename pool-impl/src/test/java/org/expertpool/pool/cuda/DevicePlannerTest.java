@@ -1,0 +1,98 @@
+package org.expertpool.pool.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The binding end to end on the emulated driver: same plans and tables as the reference; failures named, all freed. */
+class DevicePlannerTest {
+    @TempDir
+    static Path folder;
+
+    @BeforeAll
+    static void compileDriver() throws Exception {
+        Path kernels = Path.of("../kernels-cu").toAbsolutePath().normalize();
+        assumeTrue(Files.isDirectory(kernels), "kernels-cu's sources are not beside this module");
+        assumeTrue(KernelBinary.describe() instanceof KernelBinary.Built, "the kernels were not built: no nvcc here");
+        NativeCompiler.CXX.compile(
+                folder,
+                "-std=c++17",
+                "-O2",
+                "-shared",
+                "-fPIC",
+                "-Wno-unknown-pragmas",
+                "-I" + kernels.resolve("include"),
+                "-I" + kernels.resolve("src"),
+                "-I" + kernels.resolve("test"),
+                Path.of("src/test/cpp/emulated_driver.cpp").toAbsolutePath().toString(),
+                "-o",
+                folder.resolve("libcuda.so.1").toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"EAGER", "GRAPH"})
+    void equalsTheReferenceAndFreesEverything(String launch) throws Exception {
+        assertThat(run(launch, Map.of())).containsExactly("STUB 250.0", "160 steps equal", "not freed: 0");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "EAGER, cuModuleLoadData, 0, load the kernels on stub device 0: cuModuleLoadData",
+        "EAGER, cuMemAlloc, 1, allocate 1584 device bytes: cuMemAlloc",
+        "EAGER, cuMemHostAlloc, 2, pin 120 host bytes: cuMemHostAlloc",
+        "EAGER, cuLaunchKernel, 3, launch smxx_lru_plan: cuLaunchKernel",
+        "EAGER, cuStreamSynchronize, 9, plan layer",
+        "GRAPH, cuLaunchKernel, 1, launch smxx_lru_plan: cuLaunchKernel",
+        "GRAPH, cuStreamEndCapture, 0, end a capture: cuStreamEndCapture",
+        "GRAPH, cuGraphInstantiate, 1, instantiate a graph: cuGraphInstantiate",
+        "GRAPH, cuGraphLaunch, 5, launch a graph: cuGraphLaunch",
+        "EAGER, cuMemFree, 0, free 1584 device bytes: cuMemFree",
+    })
+    void namesWhatFailedAndFreesTheRest(String launch, String call, int after, String message) throws Exception {
+        List<String> lines = run(launch, Map.of("EMULATED_FAIL", call, "EMULATED_FAIL_AFTER", "" + after));
+        assertThat(lines).last().isEqualTo("not freed: 0");
+        assertThat(lines)
+                .anySatisfy(line -> assertThat(line).startsWith(message).endsWith("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+    }
+
+    @Test
+    void aContextThatDoesNotOpenIsNamed() throws Exception {
+        assertThat(run("EAGER", Map.of("EMULATED_FAIL", "cuCtxCreate")))
+                .containsExactly("open device 0: cuCtxCreate: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    }
+
+    /** Lines of standard output, then those of standard error that the driver printed. */
+    private static List<String> run(String launch, Map<String, String> environment) throws Exception {
+        File errors = folder.resolve("errors.txt").toFile();
+        ProcessBuilder builder = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        EmulatedDevice.class.getName(),
+                        launch)
+                .redirectError(errors);
+        builder.environment().put("LD_LIBRARY_PATH", folder.toString());
+        builder.environment().putAll(environment);
+        Process child = builder.start();
+        String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String error = Files.readString(errors.toPath());
+        assertThat(child.waitFor()).as(output + error).isZero();
+        return (output + error)
+                .lines()
+                .filter(line -> !line.startsWith("WARNING"))
+                .toList();
+    }
+}
