@@ -82,7 +82,11 @@ final class VerifyCommand implements Callable<Integer> {
     private void verifyJava() {
         GEOMETRIES.forEach((name, config) -> {
             if (config.poolRows() <= LARGE_ROWS) {
-                add("java", "", name, Verification.referenceAgainstPlain(config, stepsFor(config) / 10, seed));
+                add(
+                        "java",
+                        "",
+                        name,
+                        Verification.referenceAgainstPlain(config, Math.max(100, stepsFor(config) / 10), seed));
             }
         });
     }
