@@ -125,6 +125,10 @@ final class VerifyCommand implements Callable<Integer> {
 
     private void add(String subject, String kind, String name, Verification.Outcome outcome) {
         allEqual &= outcome.difference().isEmpty();
+        String result = outcome.difference().map("differs: "::concat).orElse("equal");
+        PrintWriter err = spec.commandLine().getErr();
+        err.printf(Locale.ROOT, "verify: %s, %s: %d steps, %s%n", subject, name, outcome.steps(), result);
+        err.flush(); // a run that is cut off has said what it found
         table.add(List.of(
                 subject,
                 kind,
@@ -132,7 +136,7 @@ final class VerifyCommand implements Callable<Integer> {
                 Long.toString(outcome.steps()),
                 Long.toString(outcome.promoted()),
                 Long.toString(outcome.staged()),
-                outcome.difference().map("differs: "::concat).orElse("equal")));
+                result));
     }
 
     private static Map<String, PoolConfig> geometries() {
