@@ -32,8 +32,9 @@ class VerificationTest {
     @Test
     void aPlannerThatForgetsAControlIsFound() {
         Verification.Outcome outcome = Verification.againstReference(new Forgetful(), 2000, 7);
-        assertThat(outcome.difference()).hasValueSatisfying(difference -> assertThat(difference)
-                .startsWith("step " + (outcome.steps() - 1) + ", layer "));
+        assertThat(outcome.difference())
+                .hasValueSatisfying(
+                        difference -> assertThat(difference).startsWith("step " + (outcome.steps() - 1) + ", layer "));
     }
 
     /** Takes every control for set, and never protects recent rows. */
