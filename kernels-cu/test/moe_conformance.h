@@ -11,7 +11,7 @@ namespace test {
 struct MoeWay {
   std::string name;
   bool decode;
-  bool wide;       // decode: 16 chunks at a time
+  bool wide;       // decode: 8 chunks at a time
   int blockLanes;  // decode 1 .. 8; general 8, 16 or 32
   int prefetch;
 

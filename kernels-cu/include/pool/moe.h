@@ -25,7 +25,7 @@ constexpr int kTileChannels = 64;
 constexpr int kMaxDecodeLanes = 128;
 
 // Decode kernel of gate and up: warps that take chunks side by side, for one token and for more.
-constexpr int kWideChunkWarps = 16;
+constexpr int kWideChunkWarps = 8;
 constexpr int kNarrowChunkWarps = 4;
 
 // General kernels: threads a block, and lanes a block by variant.

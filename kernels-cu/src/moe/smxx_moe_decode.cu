@@ -4,7 +4,7 @@
 
 POOL_DYNAMIC_SHARED(decodeShared);
 
-// For one token: 16 chunks of K at a time, so that few blocks still have all their loads under way.
+// For one token: 8 chunks of K at a time and all of a chunk requested, so that few blocks have enough loads under way.
 extern "C" __global__ void __launch_bounds__(pool::DecodeLayout<pool::kWideChunkWarps, 2>::kThreads, 1)
     smxx_moe_decode_gate_up_wide(const __grid_constant__ pool::MoeParams params) {
   pool::decodeGateUp<pool::kWideChunkWarps>(params, decodeShared);
@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(pool::DecodeLayout<pool::kNarrowChu
   pool::decodeGateUp<pool::kNarrowChunkWarps>(params, decodeShared);
 }
 
-extern "C" __global__ void __launch_bounds__(pool::DecodeLayout<pool::kNarrowChunkWarps, 1>::kThreads, 6)
+extern "C" __global__ void __launch_bounds__(pool::DecodeLayout<pool::kNarrowChunkWarps, 1>::kThreads, 4)
     smxx_moe_decode_down(const __grid_constant__ pool::MoeParams params) {
   pool::decodeDown<1>(params, decodeShared);
 }

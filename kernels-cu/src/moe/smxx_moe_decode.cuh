@@ -59,6 +59,8 @@ template <int kChunkWarps, int kSides>
 struct DecodeLayout {
   static constexpr int kRowWords = kChunkWarps * kChunkK / 2 + 4;  // rows start 4 banks apart
   static constexpr int kThreads = kChunkWarps * kSides * kWarp;
+  // Steps requested ahead: a whole chunk where there are registers for it, which is not so for 8 warps a block.
+  static constexpr int kAhead = kChunkWarps * kSides == 2 * kNarrowChunkWarps ? kChunkSteps / 2 : kChunkSteps;
 
   __host__ __device__ static constexpr int activationBytes(int blockLanes) { return 2 * blockLanes * kRowWords * 4; }
   __host__ __device__ static constexpr int sumBytes(int blockLanes) { return kSides * blockLanes * kTileChannels * 4; }
@@ -95,13 +97,12 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
 
   const int channel = m.first + side * m.apart;
   const bool inside = channel < m.channels;
-  // A round's weights are on their way before anything is waited for, the next round's before this one's sums are added.
-  const auto request = [&](int round) {
-    const int first = (round + slot) * kChunkSteps;
-    const bool any = inside && first < steps;
-    return WeightStream(m.words, m.scales, m.channels, any ? channel : 0, any ? first : 0,
-                        any ? min(kChunkSteps, steps - first) : 0);
-  };
+  // Steps of chunks slot, slot + kChunkWarps, ...: their weights are on their way before anything is waited for.
+  constexpr int kRoundSteps = kChunkWarps * kChunkSteps;
+  int count = 0;
+  for (int first = slot * kChunkSteps; inside && first < steps; first += kRoundSteps) count += min(kChunkSteps, steps - first);
+  WeightStream<Layout::kAhead> stream(m.words, m.scales, m.channels, count > 0 ? channel : 0,
+                                      count > 0 ? slot * kChunkSteps : 0, kRoundSteps - kChunkSteps, count);
   const auto stage = [&](int round, int buffer) {
     uint32_t* rows = activations + buffer * lanesAtMost * Layout::kRowWords;
     const int vectors = min(kChunkWarps, chunks - round) * kChunkVectors;
@@ -115,7 +116,6 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
     commitCopies();
   };
 
-  WeightStream stream = request(0);
   stage(0, 0);
   int buffer = 0;
   for (int round = 0; round < chunks; round += kChunkWarps) {
@@ -132,10 +132,7 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
       });
     }
     buffer ^= 1;
-    if (round + kChunkWarps < chunks) {
-      stream = request(round + kChunkWarps);
-      stage(round + kChunkWarps, buffer);
-    }
+    if (round + kChunkWarps < chunks) stage(round + kChunkWarps, buffer);
     __syncthreads();
 
     const int live = min(kChunkWarps, chunks - round);

@@ -9,6 +9,7 @@
 
 namespace pool {
 
+constexpr int kGeneralAhead = 5;  // steps
 constexpr int kGeneralWarps = kGeneralThreads / kWarp;
 constexpr int kStagedRowWords = kChunkK / 2 + 4;        // rows start 20 banks apart: 8 rows by 4 words without conflict
 constexpr int kExchangeRowFloats = kTileChannels + 4;  // likewise for two lanes a thread
@@ -37,7 +38,7 @@ __device__ void multiplyBlock(const WarpMatrix& m, int count, const RowOf& rowOf
   const int warp = threadIdx.x / kWarp;
   const int steps = m.depth / kMmaK;
   const int chunks = (steps + kChunkSteps - 1) / kChunkSteps;
-  WeightStream stream(m.words, m.scales, m.channels, m.channel, 0, m.inside ? steps : 0);
+  WeightStream<kGeneralAhead> stream(m.words, m.scales, m.channels, m.channel, 0, 0, m.inside ? steps : 0);
 
   const auto stage = [&](int chunk) {
     if (chunk < chunks) {

@@ -1,7 +1,7 @@
 // A warp's walk along K over 64 output channels of a Marlin NVFP4 matrix, and its product with lanes in shared memory.
 //
 // One step is one k16: each thread holds 4 words (marlin-nvfp4 2.1) and the 8 scale codes of its channels (2.3), both
-// requested kAhead steps before use. Weights are the 16-row operand of the MMA, lanes its 8 columns, for every M, so a
+// requested kAhead steps before use, across the chunks that the warp takes. Weights are the 16-row operand of the MMA, lanes its 8 columns, for every M, so a
 // lane's bits do not depend on what else is in the batch.
 #pragma once
 
@@ -10,9 +10,6 @@
 #include "pool/moe.h"
 
 namespace pool {
-
-constexpr int kAhead = 5;
-static_assert(kChunkSteps % kAhead == 0, "a chunk starts at the ring's first place");
 
 // Two E2M1 codes of a word as bf16 times 2^-126, from places 4*I and 4*I + 16 of word (marlin-nvfp4 2.2). One multiply moves
 // the sign and the magnitude to their places, and off the pipe of the masks.
@@ -42,12 +39,16 @@ struct LaneRows {
   int count;
 };
 
+template <int kAhead>
 class WeightStream {
  public:
-  // Channels [channel, channel + 64) of a matrix of `channels`; requests the first of the k16 steps [first, first + count),
-  // which chunk() then takes in order.
-  __device__ WeightStream(const uint8_t* weights, const uint8_t* scales, int channels, int channel, int first, int count)
-      : wordStride_(channels * 8), scaleStride_(channels), left_(count) {
+  static_assert(kChunkSteps % kAhead == 0, "a chunk starts at the ring's first place");
+
+  // Channels [channel, channel + 64) of a matrix of `channels`: from k16 step `first` on, leaving out `skipped` steps after
+  // each chunk; `count` steps in all, the last chunk's perhaps fewer than kChunkSteps. Requests the first of them.
+  __device__ WeightStream(const uint8_t* weights, const uint8_t* scales, int channels, int channel, int first, int skipped,
+                          int count)
+      : wordStride_(channels * 8), scaleStride_(channels), skipped_(skipped), left_(count) {
     const int lane = threadIdx.x % kWarp;
     weights_ = weights + static_cast<int64_t>(first) * wordStride_ + channel * 8 + lane * 16;
     scales_ = scales + static_cast<int64_t>(first) * scaleStride_ + channel + lane / 4 * 8;
@@ -57,6 +58,7 @@ class WeightStream {
       codes_[i] = {};
       request(i);
     }
+    if (kAhead == kChunkSteps) skip();
   }
 
   // The sums of one chunk, from +0. Always kChunkSteps: past the end of K the rows must hold zeros, which add nothing to
@@ -83,6 +85,7 @@ class WeightStream {
         step(words_[i], codes_[i], i, at, sums);
         request(i);
       }
+      if ((base + 2 * kAhead) % kChunkSteps == 0) skip();
 #pragma unroll
       for (int t = 0; t < kLaneTiles; ++t) at[t] += kAhead * kMmaK / 2;
     }
@@ -95,6 +98,11 @@ class WeightStream {
     weights_ += wordStride_;
     scales_ += scaleStride_;
     --left_;
+  }
+
+  __device__ void skip() {
+    weights_ += static_cast<int64_t>(skipped_) * wordStride_;
+    scales_ += static_cast<int64_t>(skipped_) * scaleStride_;
   }
 
   template <int kLaneTiles>
@@ -125,6 +133,7 @@ class WeightStream {
   const uint8_t* scales_;
   uint32_t wordStride_;  // bytes from one step to the next
   uint32_t scaleStride_;
+  int skipped_;
   int left_;  // steps not yet requested
   Words4 words_[kAhead];
   Words2 codes_[kAhead];
