@@ -1,10 +1,15 @@
 package org.expertpool.harness.analysis;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.expertpool.pool.BadInputException;
 
@@ -30,26 +35,41 @@ public final class AnalysisFiles {
         }
     }
 
-    /** Writes a CSV file per table, beside the folder at first, and puts all in place with one rename. */
+    /** Writes and syncs a CSV file per table, beside the folder at first, and puts all in place with one rename. */
     public static void write(Path folder, List<Table> tables) throws IOException {
         requireNew(folder);
         Path target = folder.toAbsolutePath();
-        Path temporary = Files.createTempDirectory(target.getParent(), ".poolbench");
-        List<Path> written = new ArrayList<>();
+        Path temporary = target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID() + ".tmp");
+        Files.createDirectory(temporary);
+        boolean moved = false;
         try {
             for (Table table : tables) {
-                Path file = temporary.resolve(table.name() + ".csv");
-                written.add(file);
-                Files.writeString(file, table.csv());
+                write(temporary.resolve(fileName(table)), table.csv());
             }
             Files.deleteIfExists(target);
-            Files.move(temporary, target);
-        } catch (IOException failure) {
-            for (Path file : written) {
-                Files.deleteIfExists(file);
+            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+            moved = true;
+        } finally {
+            if (!moved) {
+                for (Table table : tables) {
+                    Files.deleteIfExists(temporary.resolve(fileName(table)));
+                }
+                Files.deleteIfExists(temporary);
             }
-            Files.deleteIfExists(temporary);
-            throw failure;
+        }
+    }
+
+    private static String fileName(Table table) {
+        return table.name() + ".csv";
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
         }
     }
 }
