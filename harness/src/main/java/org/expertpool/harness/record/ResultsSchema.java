@@ -37,7 +37,9 @@ public final class ResultsSchema {
             label("seed", "seed of the trace generator"),
             label("reason", "why status is not ok"),
             label("source", "where a reported figure was published"),
-            label("window", "warm: scored after a warm-up; cold: scored from the first forward"),
+            label(
+                    "window",
+                    "warm: scored after a warm-up; unseen: warm, and no part of what a frozen profile was taken from; cold: scored from the first forward"),
             label("scope", "global or layer: which rows a victim may come from"),
             label("initial", "first-n or empty: what is resident before the first forward"),
             exact("effective_rows", "n = min(N, experts - 1), rows"),

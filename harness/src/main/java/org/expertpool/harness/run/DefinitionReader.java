@@ -146,7 +146,7 @@ final class DefinitionReader {
     }
 
     private static Map<String, Window> windows(TomlTable table) {
-        table.allow(List.of("warm", "cold"));
+        table.allow(List.of("warm", "cold", "unseen"));
         Map<String, Window> windows = new LinkedHashMap<>();
         for (String name : table.keys()) {
             windows.put(name, window(name, table.table(name)));
