@@ -105,7 +105,7 @@ class SyntheticTraceTest {
         assertThatThrownBy(() -> SyntheticTraces.preset("qwen4", 10, 1))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("preset is 'qwen4', expected one of qwen3.8-flash-next-prose, qwen3.8-flash-next-iid,"
-                        + " qwen3-30b-a3b");
+                        + " qwen3-30b-a3b, tiny");
     }
 
     @Test
