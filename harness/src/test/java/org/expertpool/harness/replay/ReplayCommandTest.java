@@ -1,15 +1,13 @@
 package org.expertpool.harness.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.expertpool.harness.cli.CommandResult.poolbench;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,7 +15,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
-import org.expertpool.harness.cli.Main;
+import org.expertpool.harness.cli.CommandResult;
 import org.expertpool.pool.cuda.CudaProbe;
 import org.expertpool.pool.cuda.CudaStatus;
 import org.junit.jupiter.api.Test;
@@ -36,7 +34,7 @@ class ReplayCommandTest {
     @Test
     void agreesWithAnotherImplementation() throws IOException {
         Path out = folder.resolve("out.jsonl");
-        Result result = poolbench(
+        CommandResult result = poolbench(
                 "replay",
                 resource("random.steps.jsonl").toString(),
                 "--layers",
@@ -51,14 +49,14 @@ class ReplayCommandTest {
                 "3",
                 "--out",
                 out.toString());
-        assertThat(result).isEqualTo(new Result(0, "", ""));
+        assertThat(result).isEqualTo(new CommandResult(0, "", ""));
         assertThat(Files.readAllLines(out)).isEqualTo(Files.readAllLines(resource("random.expected.jsonl")));
     }
 
     /** The trace of HandComputedTraceTest in pool-impl; the hash is of its last tables, packed by hand. */
     @Test
     void printsTheHandComputedTrace() throws IOException {
-        Result result = replay(
+        CommandResult result = replay(
                 "{\"layer\":0,\"ids\":[2,0],\"weights\":[0.5,0.5]}",
                 "{\"control\":{\"gate\":1}}",
                 "{\"layer\":0,\"ids\":[2,0]}",
@@ -70,8 +68,8 @@ class ReplayCommandTest {
                 "{\"layer\":1,\"ids\":[0,1]}",
                 "{\"clearError\":true}",
                 "{\"control\":{}}");
-        assertThat(result.exit).isZero();
-        List<String> lines = result.out.lines().toList();
+        assertThat(result.exit()).isZero();
+        List<String> lines = result.out().lines().toList();
         assertThat(lines).hasSize(7);
         assertThat(lines.get(0))
                 .startsWith("{\"copies\":[[2,4]],\"promoted\":0,\"staged\":1,\"routes\":[4,0],\"safeIds\":[2,0],"
@@ -88,22 +86,22 @@ class ReplayCommandTest {
 
     @Test
     void anEmptyFileHasNoSteps() throws IOException {
-        assertThat(replay()).isEqualTo(new Result(0, "", ""));
+        assertThat(replay()).isEqualTo(new CommandResult(0, "", ""));
     }
 
     @Test
     void weightsAreTheNearestFloatAndThenJudged() throws IOException {
         // 1e39 is infinite as f32; 2^128 - 2^103 = 3.40282356779733661637...e38 is where that begins; -1e-46 is -0;
         // -1e-45 is the smallest negative number.
-        Result result = replay(
+        CommandResult result = replay(
                 "{\"layer\":0,\"ids\":[0,1],\"weights\":[1e39,0]}",
                 "{\"clearError\":true}",
                 "{\"layer\":0,\"ids\":[0,1],\"weights\":[3.4028235677973367e38,3.4028235677973366e38]}",
                 "{\"clearError\":true}",
                 "{\"layer\":0,\"ids\":[0,1],\"weights\":[-1e-46,-0]}",
                 "{\"layer\":0,\"ids\":[0,1],\"weights\":[-1e-45,1E+999999999999]}");
-        assertThat(result.exit).isZero();
-        assertThat(result.out.lines().map(ReplayCommandTest::safeIdsAndError))
+        assertThat(result.exit()).isZero();
+        assertThat(result.out().lines().map(ReplayCommandTest::safeIdsAndError))
                 .containsExactly("[-1,1] 1", "[-1,1] 1", "[0,1] 0", "[-1,-1] 1");
     }
 
@@ -123,7 +121,8 @@ class ReplayCommandTest {
     @Test
     void longNumbersAreNumbers() throws IOException {
         String weight = "0." + "3".repeat(5000);
-        assertThat(replay("{\"layer\":0,\"ids\":[0],\"weights\":[" + weight + "]}").exit)
+        assertThat(replay("{\"layer\":0,\"ids\":[0],\"weights\":[" + weight + "]}")
+                        .exit())
                 .isZero();
     }
 
@@ -214,23 +213,23 @@ class ReplayCommandTest {
         Path out = folder.resolve("out.jsonl");
         Files.writeString(out, "before");
         Path steps = write(good, line, good);
-        Result toFile = poolbench(commandLine(steps, "--out", out.toString()));
-        assertThat(toFile.exit).isEqualTo(2);
-        assertThat(toFile.out).isEmpty();
-        assertThat(toFile.err).contains(steps + ":2: ").contains(complaint);
-        assertThat(toFile.err.lines()).hasSize(1);
+        CommandResult toFile = poolbench(commandLine(steps, "--out", out.toString()));
+        assertThat(toFile.exit()).isEqualTo(2);
+        assertThat(toFile.out()).isEmpty();
+        assertThat(toFile.err()).contains(steps + ":2: ").contains(complaint);
+        assertThat(toFile.err().lines()).hasSize(1);
         assertThat(out).hasContent("before");
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).containsExactlyInAnyOrder(steps, out);
         }
-        assertThat(poolbench(commandLine(steps))).isEqualTo(new Result(2, "", toFile.err));
+        assertThat(poolbench(commandLine(steps))).isEqualTo(new CommandResult(2, "", toFile.err()));
     }
 
     @Test
     void refusesWhatIsNotUtf8() throws IOException {
         Path steps = folder.resolve("steps.jsonl");
         Files.write(steps, new byte[] {'{', '"', (byte) 0xC3, '"', ':', '1', '}', '\n'});
-        assertThat(poolbench(commandLine(steps)).err).contains(":1: the line is not UTF-8");
+        assertThat(poolbench(commandLine(steps)).err()).contains(":1: the line is not UTF-8");
     }
 
     @ParameterizedTest
@@ -262,47 +261,47 @@ class ReplayCommandTest {
             }
             line.addAll(changed.subList(i, i + 2));
         }
-        Result result = poolbench(line.toArray(String[]::new));
-        assertThat(result.exit).isEqualTo(2);
-        assertThat(result.out).isEmpty();
-        assertThat(result.err).contains(parts[1]);
-        assertThat(result.err.lines()).hasSize(1);
+        CommandResult result = poolbench(line.toArray(String[]::new));
+        assertThat(result.exit()).isEqualTo(2);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.err()).contains(parts[1]);
+        assertThat(result.err().lines()).hasSize(1);
     }
 
     @Test
     void refusesFilesThatCannotBeRead() {
-        Result absent = poolbench(commandLine(folder.resolve("absent.jsonl")));
-        assertThat(absent.exit).isEqualTo(2);
-        assertThat(absent.err).contains("absent.jsonl: no such file");
-        assertThat(poolbench(commandLine(folder)).exit).isEqualTo(2);
+        CommandResult absent = poolbench(commandLine(folder.resolve("absent.jsonl")));
+        assertThat(absent.exit()).isEqualTo(2);
+        assertThat(absent.err()).contains("absent.jsonl: no such file");
+        assertThat(poolbench(commandLine(folder)).exit()).isEqualTo(2);
     }
 
     @Test
     void saysWhatIsMissingForTheDevice() throws IOException {
         assumeTrue(CudaProbe.probe() instanceof CudaStatus.Missing, "a device is here: its absence can't be tested");
-        Result result = poolbench(commandLine(write("{\"layer\":0,\"ids\":[0]}"), "--backend", "cuda"));
-        assertThat(result.exit).isEqualTo(2);
-        assertThat(result.out).isEmpty();
-        assertThat(result.err).startsWith("poolbench replay: backend cuda: ").contains("expected a machine with");
-        assertThat(result.err.lines()).hasSize(1);
+        CommandResult result = poolbench(commandLine(write("{\"layer\":0,\"ids\":[0]}"), "--backend", "cuda"));
+        assertThat(result.exit()).isEqualTo(2);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.err()).startsWith("poolbench replay: backend cuda: ").contains("expected a machine with");
+        assertThat(result.err().lines()).hasSize(1);
     }
 
     @Test
     void neverReplacesADevice() throws IOException {
         Path device = Files.createSymbolicLink(folder.resolve("null"), Path.of("/dev/null"));
-        Result result = poolbench(commandLine(write("{\"layer\":0,\"ids\":[0]}"), "--out", device.toString()));
-        assertThat(result.exit).isEqualTo(2);
-        assertThat(result.err).contains("is a device or pipe, expected a file name");
+        CommandResult result = poolbench(commandLine(write("{\"layer\":0,\"ids\":[0]}"), "--out", device.toString()));
+        assertThat(result.exit()).isEqualTo(2);
+        assertThat(result.err()).contains("is a device or pipe, expected a file name");
         assertThat(Files.isSymbolicLink(device)).isTrue();
     }
 
     @Test
     void missingOptionsAreWrongUsage() {
-        assertThat(poolbench("replay", "steps.jsonl").exit).isEqualTo(2);
-        assertThat(poolbench("replay", "--help").exit).isZero();
+        assertThat(poolbench("replay", "steps.jsonl").exit()).isEqualTo(2);
+        assertThat(poolbench("replay", "--help").exit()).isZero();
     }
 
-    private Result replay(String... lines) throws IOException {
+    private CommandResult replay(String... lines) throws IOException {
         return poolbench(commandLine(write(lines)));
     }
 
@@ -329,25 +328,6 @@ class ReplayCommandTest {
             return Path.of(ReplayCommandTest.class.getResource(name).toURI());
         } catch (URISyntaxException impossible) {
             throw new IllegalStateException(impossible);
-        }
-    }
-
-    private record Result(int exit, String out, String err) {}
-
-    private static Result poolbench(String... arguments) {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
-        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
-        try {
-            System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
-            System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
-            int exit = Main.run(arguments);
-            return new Result(
-                    exit, outBytes.toString(StandardCharsets.UTF_8), errBytes.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
         }
     }
 }

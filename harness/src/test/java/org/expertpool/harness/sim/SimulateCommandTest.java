@@ -1,19 +1,17 @@
 package org.expertpool.harness.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.expertpool.harness.cli.CommandResult.poolbench;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.expertpool.harness.cli.Main;
+import org.expertpool.harness.cli.CommandResult;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.TraceWriter;
 import org.expertpool.harness.trace.Traces;
@@ -50,7 +48,7 @@ class SimulateCommandTest {
     /** The first five events of HandComputedTest. */
     @Test
     void printsARowPerPolicyAndSize() {
-        Result result = simulate("--rows", "3,9", "--policy", "lru,belady");
+        CommandResult result = simulate("--rows", "3,9", "--policy", "lru,belady");
         assertThat(result.err()).isEmpty();
         assertThat(result.exit()).isZero();
         assertThat(result.out())
@@ -65,9 +63,9 @@ class SimulateCommandTest {
     @Test
     void writesTheSameToAFile() throws IOException {
         Path out = folder.resolve("out.csv");
-        Result printed = simulate("--rows", "3", "--policy", "evict.lru");
-        Result written = simulate("--rows", "3", "--policy", "evict.lru", "--out", out.toString());
-        assertThat(written).isEqualTo(new Result(0, "", ""));
+        CommandResult printed = simulate("--rows", "3", "--policy", "evict.lru");
+        CommandResult written = simulate("--rows", "3", "--policy", "evict.lru", "--out", out.toString());
+        assertThat(written).isEqualTo(new CommandResult(0, "", ""));
         assertThat(Files.readString(out)).isEqualTo(printed.out());
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).containsExactlyInAnyOrder(trace, out);
@@ -76,7 +74,7 @@ class SimulateCommandTest {
 
     @Test
     void showsTheSettingsItRanUnder() {
-        Result result = simulate(
+        CommandResult result = simulate(
                 "--rows=3",
                 "--policy=lru",
                 "--scope=layer",
@@ -155,7 +153,7 @@ class SimulateCommandTest {
         if (!line.contains("--out")) {
             arguments.addAll(List.of("--out", out.toString()));
         }
-        Result result = simulate(arguments.toArray(new String[0]));
+        CommandResult result = simulate(arguments.toArray(new String[0]));
         assertThat(result.exit()).as(result.err()).isEqualTo(2);
         assertThat(result.out()).isEmpty();
         assertThat(result.err()).contains(message).hasLineCount(1);
@@ -182,7 +180,7 @@ class SimulateCommandTest {
     @MethodSource
     void badProfile(String text, String message) throws IOException {
         Path profile = Files.writeString(folder.resolve("p.csv"), text);
-        Result result = simulate("--rows", "3", "--policy", "static", "--profile", profile.toString());
+        CommandResult result = simulate("--rows", "3", "--policy", "static", "--profile", profile.toString());
         assertThat(result.exit()).isEqualTo(2);
         assertThat(result.err()).contains(profile + message).hasLineCount(1);
     }
@@ -190,14 +188,15 @@ class SimulateCommandTest {
     @Test
     void aProfileThatNoPolicyReadsIsRefused() throws IOException {
         Path profile = Files.writeString(folder.resolve("p.csv"), "layer,expert,count\n");
-        Result result = simulate("--rows", "3", "--policy", "lru,static-leaky", "--profile", profile.toString());
+        CommandResult result = simulate("--rows", "3", "--policy", "lru,static-leaky", "--profile", profile.toString());
         assertThat(result.exit()).isEqualTo(2);
         assertThat(result.err()).contains("no policy reads it");
     }
 
     @Test
     void anAbsentTraceIsBadInput() {
-        Result result = poolbench("simulate", folder.resolve("none").toString(), "--rows", "3", "--policy", "lru");
+        CommandResult result =
+                poolbench("simulate", folder.resolve("none").toString(), "--rows", "3", "--policy", "lru");
         assertThat(result.exit()).isEqualTo(2);
         assertThat(result.err()).contains("none").hasLineCount(1);
     }
@@ -205,54 +204,35 @@ class SimulateCommandTest {
     @Test
     void noticesAreForTracesThatAreRead() throws IOException {
         Path csv = Files.writeString(folder.resolve("two.csv"), "token,layer,e0\n0,0,1\n1,0,2\n");
-        Result good = poolbench("simulate", csv.toString(), "--rows", "1", "--policy", "lru");
+        CommandResult good = poolbench("simulate", csv.toString(), "--rows", "1", "--policy", "lru");
         assertThat(good.exit()).isZero();
         assertThat(good.err())
                 .startsWith("notice: ")
                 .contains("1 layers, 3 experts")
                 .hasLineCount(1);
-        Result bad = poolbench("simulate", csv.toString(), "--rows", "0", "--policy", "lru");
+        CommandResult bad = poolbench("simulate", csv.toString(), "--rows", "0", "--policy", "lru");
         assertThat(bad.exit()).isEqualTo(2);
         assertThat(bad.err()).contains("rows is 0").hasLineCount(1);
     }
 
     @Test
     void explainsItself() {
-        Result result = poolbench("simulate", "--help");
+        CommandResult result = poolbench("simulate", "--help");
         assertThat(result.exit()).isZero();
         assertThat(result.out()).contains("--policy", "--score-from", "--initial", "static.profile", "belady");
     }
 
     @Test
     void listsPolicyParts() {
-        Result result = poolbench("simulate", "--list-policies");
+        CommandResult result = poolbench("simulate", "--list-policies");
         assertThat(result.exit()).isZero();
         assertThat(result.out())
                 .contains("evict.lru\n", "promote.nth-touch(touches = 2, window in forwards = 8)\n", "scope.layer\n");
     }
 
-    private record Result(int exit, String out, String err) {}
-
-    private Result simulate(String... options) {
+    private CommandResult simulate(String... options) {
         List<String> arguments = new ArrayList<>(List.of("simulate", trace.toString()));
         arguments.addAll(Arrays.asList(options));
         return poolbench(arguments.toArray(new String[0]));
-    }
-
-    private static Result poolbench(String... arguments) {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
-        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
-        try {
-            System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
-            System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
-            int exit = Main.run(arguments);
-            return new Result(
-                    exit, outBytes.toString(StandardCharsets.UTF_8), errBytes.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
     }
 }

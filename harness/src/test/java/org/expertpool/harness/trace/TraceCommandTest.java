@@ -2,17 +2,15 @@ package org.expertpool.harness.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.expertpool.harness.cli.CommandResult.poolbench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.expertpool.harness.cli.Main;
+import org.expertpool.harness.cli.CommandResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,19 +36,19 @@ class TraceCommandTest {
     void convertsThereAndBack() throws IOException {
         Path in = Files.writeString(folder.resolve("in.csv"), ROWS);
         Path canonical = folder.resolve("t.trace");
-        Result there = poolbench("trace", "convert", in.toString(), canonical.toString());
-        assertThat(there.exit).isZero();
-        assertThat(there.out)
+        CommandResult there = poolbench("trace", "convert", in.toString(), canonical.toString());
+        assertThat(there.exit()).isZero();
+        assertThat(there.out())
                 .isEqualTo(canonical + ": canonical, 2 forwards of 2 layers, 4 experts, top 2, weighted\n");
-        assertThat(there.err)
+        assertThat(there.err())
                 .isEqualTo("notice: " + in
                         + ": taken from the largest numbers in the file: 2 layers, 4 experts (--layers and --experts set"
                         + " them)\n");
 
         Path back = folder.resolve("back.csv");
-        Result again = poolbench("trace", "convert", canonical.toString(), back.toString());
-        assertThat(again.exit).isZero();
-        assertThat(again.err).isEmpty();
+        CommandResult again = poolbench("trace", "convert", canonical.toString(), back.toString());
+        assertThat(again.exit()).isZero();
+        assertThat(again.err()).isEmpty();
         assertThat(back).hasContent(ROWS);
     }
 
@@ -58,10 +56,10 @@ class TraceCommandTest {
     void saysWhatIsLost() throws IOException {
         Path in = Files.writeString(folder.resolve("in.csv"), ROWS);
         Path out = folder.resolve("out.json");
-        Result result = poolbench(
+        CommandResult result = poolbench(
                 "trace", "convert", in.toString(), out.toString(), "--layers", "2", "--experts", "4", "--from", "csv");
-        assertThat(result.exit).isZero();
-        assertThat(result.err)
+        assertThat(result.exit()).isZero();
+        assertThat(result.err())
                 .isEqualTo("lost: the boundaries of 2 sequences and positions within them\nlost: router weights\n");
         assertThat(out).hasContent("{\"top_k\":2,\"trace\":[\n[0,3,0],\n[1,2,3],\n[0,1,2],\n[1,0,1]\n]}");
     }
@@ -70,13 +68,14 @@ class TraceCommandTest {
     void infoShowsShapeAndStatistics() throws IOException {
         Path in = Files.writeString(folder.resolve("in.csv"), ROWS);
         String[] given = {"--layers", "2", "--experts", "4"};
-        Result table = poolbench("trace", "info", in.toString(), given[0], given[1], given[2], given[3]);
-        assertThat(table.exit).isZero();
-        assertThat(table.err).isEmpty();
-        assertThat(table.out).contains("sequences                2\n").contains("distinct_experts_all_layers");
+        CommandResult table = poolbench("trace", "info", in.toString(), given[0], given[1], given[2], given[3]);
+        assertThat(table.exit()).isZero();
+        assertThat(table.err()).isEmpty();
+        assertThat(table.out()).contains("sequences                2\n").contains("distinct_experts_all_layers");
 
-        Result json = poolbench("trace", "info", in.toString(), "--json", given[0], given[1], given[2], given[3]);
-        JsonNode facts = new ObjectMapper().readTree(json.out);
+        CommandResult json =
+                poolbench("trace", "info", in.toString(), "--json", given[0], given[1], given[2], given[3]);
+        JsonNode facts = new ObjectMapper().readTree(json.out());
         assertThat(facts.path("file_bytes").asLong()).isEqualTo(ROWS.length());
         assertThat(facts.path("forwards").asLong()).isEqualTo(2);
         assertThat(facts.path("sequences").asLong()).isEqualTo(2);
@@ -108,10 +107,10 @@ class TraceCommandTest {
                 .map(word ->
                         word.matches(".*\\.(csv|trace)") ? folder.resolve(word).toString() : word)
                 .toArray(String[]::new);
-        Result result = poolbench(arguments);
-        assertThat(result.exit).isEqualTo(2);
-        assertThat(result.out).isEmpty();
-        assertThat(result.err.lines()).containsExactly(expected.replace("DIR", folder.toString()));
+        CommandResult result = poolbench(arguments);
+        assertThat(result.exit()).isEqualTo(2);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.err().lines()).containsExactly(expected.replace("DIR", folder.toString()));
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).hasSize(2);
         }
@@ -120,9 +119,9 @@ class TraceCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"trace", "trace info", "trace convert"})
     void helpIsThere(String command) {
-        Result result = poolbench((command + " --help").split(" "));
-        assertThat(result.exit).isZero();
-        assertThat(result.out).startsWith("Usage: poolbench " + command);
+        CommandResult result = poolbench((command + " --help").split(" "));
+        assertThat(result.exit()).isZero();
+        assertThat(result.out()).startsWith("Usage: poolbench " + command);
     }
 
     /** The figures are those of the data's own README. */
@@ -169,22 +168,5 @@ class TraceCommandTest {
         // Tests run in the module's folder, one below the repository root.
         Path module = Path.of("").toAbsolutePath();
         return module.getParent().resolveSibling("shared");
-    }
-
-    private static Result poolbench(String... arguments) {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
-        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
-        try {
-            System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
-            System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
-            int exit = Main.run(arguments);
-            return new Result(
-                    exit, outBytes.toString(StandardCharsets.UTF_8), errBytes.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
     }
 }
