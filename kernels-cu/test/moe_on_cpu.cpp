@@ -10,6 +10,9 @@ namespace {
 
 class CpuBackend {
  public:
+  // Whether the GEMMs of general ways are launched in parts, with the experts in two banks.
+  void inParts(bool value) { inParts_ = value; }
+
   void load(const test::MoeCase& experts) { case_ = &experts; }
 
   test::MoeResult run(const test::MoeCall& call, const test::MoeWay& way) {
@@ -52,6 +55,7 @@ class CpuBackend {
     BlockBuffers blocks(lanes, g.experts, way.blockLanes);
     p.blocks = blocks.blocks;
     if (way.decode) decode(p, way.wide);
+    else if (inParts_) generalInParts(p);
     else general(p);
     for (int32_t arrived : arrivals) {
       if (arrived != 0) test::moeFailure("arrivals are not 0 after the call");
@@ -112,17 +116,50 @@ class CpuBackend {
 
   void general(const pool::MoeParams& p) {
     align(p);
-    if (p.blocks.blockLanes == 8) gemms<1>(p);
-    else if (p.blocks.blockLanes == 16) gemms<2>(p);
-    else gemms<4>(p);
+    gemms(p, p.blocks.maxBlocks);
+    sum(p);
+  }
+
+  // Every third expert in a bank of its own whose other rows are poison, then the others, by two ranges of aligned blocks.
+  void generalInParts(pool::MoeParams p) {
+    align(p);
+    std::vector<uint8_t> second(case_->bank.size(), 0xff);
+    std::vector<int32_t> firstRows(p.experts, -1), secondRows(p.experts, -1);
+    const uint64_t stride = p.w13.strideBytes;
+    for (int e = 0; e < p.experts; ++e) {
+      const int32_t row = case_->expertRows[e];
+      (e % 3 == 0 ? secondRows : firstRows)[e] = row;
+      if (e % 3 == 0) std::memcpy(second.data() + row * stride, p.w13.base + row * stride, stride);
+    }
+    const pool::MoeParams whole = p;
+    p.expertRows = secondRows.data();
+    for (pool::RowBase* part : {&p.w13, &p.s13, &p.w2, &p.s2}) part->base = second.data() + (part->base - whole.w13.base);
+    gemms(p, p.blocks.maxBlocks);
+    p = whole;
+    p.expertRows = firstRows.data();
+    const int half = p.blocks.maxBlocks / 2;
+    p.firstBlock = half;
+    gemms(p, p.blocks.maxBlocks - half);
+    p.firstBlock = 0;
+    gemms(p, half);
+    sum(p);
+  }
+
+  void sum(const pool::MoeParams& p) {
     const int vectors = p.tokens * p.hidden / 8;
     launch(pool::kAlignThreads, (vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, [&] { pool::generalSum(p); });
   }
 
+  void gemms(const pool::MoeParams& p, int blocks) {
+    if (p.blocks.blockLanes == 8) gemms<1>(p, blocks);
+    else if (p.blocks.blockLanes == 16) gemms<2>(p, blocks);
+    else gemms<4>(p, blocks);
+  }
+
   template <int kLaneTiles>
-  void gemms(const pool::MoeParams& p) {
-    launch(pool::kGeneralThreads, p.blocks.maxBlocks * ((p.width + 127) / 128), [&] { pool::generalGateUp<kLaneTiles>(p); });
-    launch(pool::kGeneralThreads, p.blocks.maxBlocks * ((p.hidden + 255) / 256), [&] { pool::generalDown<kLaneTiles>(p); });
+  void gemms(const pool::MoeParams& p, int blocks) {
+    launch(pool::kGeneralThreads, blocks * ((p.width + 127) / 128), [&] { pool::generalGateUp<kLaneTiles>(p); });
+    launch(pool::kGeneralThreads, blocks * ((p.hidden + 255) / 256), [&] { pool::generalDown<kLaneTiles>(p); });
   }
 
   template <typename Kernel>
@@ -132,6 +169,7 @@ class CpuBackend {
   }
 
   const test::MoeCase* case_ = nullptr;
+  bool inParts_ = false;
   uint64_t seed_ = 1;
 };
 
@@ -144,6 +182,9 @@ int main(int argc, char** argv) {
   test::alignments(backend, {1, 7, 300}, {1, 5, 40}, seed);
   test::exactNumbers(backend, {64, 64, 5, 2}, 2, seed);
   test::exactNumbers(backend, {192, 128, 6, 3}, 4, seed + 1);
+  backend.inParts(true);
+  test::exactNumbers(backend, {192, 128, 6, 3}, 4, seed + 1);
+  backend.inParts(false);
   test::ordersOfSums(backend, {384, 64, 3, 3}, seed);
   const test::MoeErrors errors = test::randomNumbers(backend, {384, 64, 6, 3}, {3, 1, 2}, seed + 2);
   std::printf("errors: one GEMM %.2e, chain %.2e, worst lane %.2e\n", errors.down, errors.chain, errors.worstLane);

@@ -64,7 +64,7 @@ struct alignas(8) MoeParams {
   const uint16_t* activations;  // bf16 [tokens, hidden], on 16 bytes
   const int32_t* ids;           // [lanes] expert; a lane outside [0, experts) is not computed
   const int32_t* rows;          // [lanes] bank row of each valid lane (decode)
-  const int32_t* expertRows;    // [experts] bank row of each routed expert (general)
+  const int32_t* expertRows;    // [experts] bank row of each routed expert; -1: not in this launch (general, both GEMMs)
   const float* weights;         // [lanes] router weights
   const ExpertAlphas* alphas;   // [experts] of this layer
   RowBase w13;                  // Marlin words [hidden/16, 4*width]; gate columns first
@@ -83,7 +83,7 @@ struct alignas(8) MoeParams {
   int32_t experts;
   int32_t blockLanes;  // most lanes of a decode block, 1 .. 8: 1 reads a row for each lane, 8 once for 8 lanes
   int32_t prefetch;    // 1: the first decode GEMM draws the second one's rows into L2
-  int32_t reserved;
+  int32_t firstBlock;  // aligned block that the launch's first block takes: GEMMs may be launched in parts (general)
 };
 static_assert(sizeof(MoeParams) == 216);
 

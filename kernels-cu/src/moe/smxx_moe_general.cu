@@ -1,6 +1,7 @@
 // Entry points of the MoE over aligned lanes, looked up by name, in launch order. Blocks of kAlignThreads: count and place
 // with a warp an expert, sum with a thread for 8 output channels. Blocks of kGeneralThreads, maxBlocks * ceil(width/128)
-// of them, then maxBlocks * ceil(hidden/256). The number in a name is the lanes a block.
+// of them, then maxBlocks * ceil(hidden/256). The number in a name is the lanes a block. A call may cut its GEMMs by aligned
+// blocks (firstBlock, and so many fewer blocks) and by experts (-1 in expertRows): one alignment before, one sum after all.
 #include "moe/smxx_moe_align.cuh"
 #include "moe/smxx_moe_general.cuh"
 

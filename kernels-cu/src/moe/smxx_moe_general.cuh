@@ -90,7 +90,7 @@ __device__ BlockLanes blockLanesOf(const MoeParams& p, int block) {
   return {lanes, p.blocks.blockExperts[block], __popc(__ballot_sync(kFullWarp, live))};
 }
 
-// Block b computes 128 channels of h for aligned block b / groups: warps are gate, up, gate, up.
+// Block b computes 128 channels of h for aligned block firstBlock + b / groups: warps are gate, up, gate, up.
 template <int kLaneTiles>
 __device__ void generalGateUp(const MoeParams& p) {
   constexpr int kLanes = kLaneTiles * kMmaLanes;
@@ -98,10 +98,11 @@ __device__ void generalGateUp(const MoeParams& p) {
   __shared__ GeneralShared<kLanes> shared;
   const int tiles = p.width / kTileChannels;
   const int groups = (tiles + kPairs - 1) / kPairs;
-  const int block = blockIdx.x / groups;
+  const int block = p.firstBlock + static_cast<int>(blockIdx.x) / groups;
   if (block * kLanes >= *p.blocks.paddedLanes) return;
   const BlockLanes lanes = blockLanesOf<kLanes>(p, block);
   const int row = p.expertRows[lanes.expert];
+  if (row < 0) return;  // the expert lies elsewhere; the whole block agrees
   const int warp = threadIdx.x / kWarp;
   const int firstTile = blockIdx.x % groups * kPairs;
   const int tile = firstTile + warp / 2;
@@ -127,17 +128,18 @@ __device__ void generalGateUp(const MoeParams& p) {
   }
 }
 
-// Block b computes 256 channels of the lanes of aligned block b / groups.
+// Block b computes 256 channels of the lanes of aligned block firstBlock + b / groups.
 template <int kLaneTiles>
 __device__ void generalDown(const MoeParams& p) {
   constexpr int kLanes = kLaneTiles * kMmaLanes;
   __shared__ GeneralShared<kLanes> shared;
   const int tiles = p.hidden / kTileChannels;
   const int groups = (tiles + kGeneralWarps - 1) / kGeneralWarps;
-  const int block = blockIdx.x / groups;
+  const int block = p.firstBlock + static_cast<int>(blockIdx.x) / groups;
   if (block * kLanes >= *p.blocks.paddedLanes) return;
   const BlockLanes lanes = blockLanesOf<kLanes>(p, block);
   const int row = p.expertRows[lanes.expert];
+  if (row < 0) return;  // the expert lies elsewhere; the whole block agrees
   const int firstTile = blockIdx.x % groups * kGeneralWarps;
   const int tile = firstTile + static_cast<int>(threadIdx.x) / kWarp;
   const bool inside = tile < tiles;
