@@ -24,6 +24,7 @@ import picocli.CommandLine.ScopeType;
             CapacityCommand.class,
             CompareCommand.class,
             DoctorCommand.class,
+            MergeCommand.class,
             PlotCommand.class,
             ReplayCommand.class,
             RunCommand.class,

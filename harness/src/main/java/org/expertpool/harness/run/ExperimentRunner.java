@@ -196,11 +196,7 @@ final class ExperimentRunner {
     }
 
     private RunOutcome outcome(RunDirectory directory) {
-        List<ResultRow> rows = directory.results().rows();
-        return new RunOutcome(
-                directory.path(),
-                rows,
-                definition.checks().stream().map(check -> check.apply(rows)).toList());
+        return RunOutcome.of(directory.path(), definition, directory.results().rows());
     }
 
     private ObjectNode session(Instant start) {

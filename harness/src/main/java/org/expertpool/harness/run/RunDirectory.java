@@ -21,11 +21,11 @@ import org.expertpool.pool.BadInputException;
  * the environment in their places and removes the hidden ones.
  */
 final class RunDirectory implements AutoCloseable {
-    private static final String DEFINITION = "definition.toml";
-    private static final String ENVIRONMENT = "environment.json";
+    static final String DEFINITION = "definition.toml";
+    static final String ENVIRONMENT = "environment.json";
     private static final String HIDDEN_DEFINITION = ".definition.toml";
     private static final String HIDDEN_SESSIONS = ".sessions.json";
-    private static final String SESSIONS = "sessions";
+    static final String SESSIONS = "sessions";
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path path;
@@ -122,6 +122,11 @@ final class RunDirectory implements AutoCloseable {
 
     /** Whether the run came to its end before. */
     boolean isFinished() {
+        return isFinished(path);
+    }
+
+    /** Whether the folder holds a run that came to its end. */
+    static boolean isFinished(Path path) {
         return Files.exists(path.resolve(ENVIRONMENT)) && !Files.exists(path.resolve(HIDDEN_DEFINITION));
     }
 

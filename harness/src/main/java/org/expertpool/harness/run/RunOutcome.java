@@ -17,6 +17,14 @@ record RunOutcome(Path directory, List<ResultRow> rows, List<Check.Outcome> chec
         checks = List.copyOf(checks);
     }
 
+    /** The outcome with the definition's checks applied to all rows. */
+    static RunOutcome of(Path directory, Definition definition, List<ResultRow> rows) {
+        return new RunOutcome(
+                directory,
+                rows,
+                definition.checks().stream().map(check -> check.apply(rows)).toList());
+    }
+
     long count(String status) {
         return rows.stream().filter(row -> row.text("status").equals(status)).count();
     }
