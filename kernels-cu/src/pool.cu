@@ -2,4 +2,5 @@
 #include "moe/smxx_moe_decode.cu"
 #include "moe/smxx_moe_general.cu"
 #include "plan/smxx_lru_plan.cu"
+#include "route/smxx_partition.cu"
 #include "rows/smxx_row_copy.cu"

@@ -2,7 +2,9 @@
 #include "cuda_on_cpu.h"
 
 #include "conformance.h"
+#include "partition_case.h"
 #include "plan/smxx_lru_plan.cuh"
+#include "route/smxx_partition.cuh"
 #include "row_copy_case.h"
 #include "rows/smxx_row_copy.cuh"
 
@@ -51,6 +53,16 @@ void rowCopy(int blocks, uint64_t seed) {
   rows.check(rows.bank, blocks);
 }
 
+void partition(int layers, int experts, int lanes, int ringSize, uint64_t seed) {
+  test::PartitionCase call(layers, experts, lanes, ringSize, seed);
+  std::vector<int32_t> safeIds(lanes, 0x5a5a5a5a), ringRows(experts, 0x5a5a5a5a);
+  pool::PartitionOutput output;
+  std::memset(&output, 0x5a, sizeof output);
+  const pool::PartitionParams params = call.params(safeIds.data(), ringRows.data(), &output);
+  cpu::Block(pool::kPartitionThreads, 1, seed).run([&] { pool::partitionLanes(params); });
+  call.check(safeIds, ringRows, output);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,6 +74,13 @@ int main(int argc, char** argv) {
     planner<pool::kPlanThreads, pool::kPlanHeldPairs>(geometry, std::max(1L, few / 10), seed + 100);
   }
   for (int blocks : {1, 2, 7, 64}) rowCopy(blocks, seed + blocks);
+  for (int round = 0; round < 6; ++round) {
+    partition(3, 512, 5120, 128, seed + round);
+    partition(2, 4096, 3000, 100, seed + round);
+    partition(1, 1, 1, 1, seed + round);
+    partition(4, 13, 0, 3, seed + round);
+    partition(5, 33, 1025, 7, seed + round);
+  }
   std::printf("kernels on the CPU: all equal to the reference\n");
   return 0;
 }

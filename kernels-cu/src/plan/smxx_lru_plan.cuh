@@ -6,6 +6,7 @@
 // again and a selected resident row was stamped before; so they are chosen together.
 #pragma once
 
+#include "plan/lane_rules.cuh"
 #include "pool/check.cuh"
 #include "pool/constants.h"
 #include "pool/layout.h"
@@ -89,13 +90,6 @@ __device__ inline int lanesBefore(uint64_t mask, int lane) {
 }
 
 __device__ inline bool hasLane(uint64_t mask, int lane) { return mask >> lane & 1; }
-
-// Finite and not negative; -0 is not negative. On the bits, so that no compiler flag can change it.
-__device__ inline bool weightIsValid(float weight) {
-  const uint32_t bits = __float_as_uint(weight);
-  const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-  return finite && (bits < 0x80000000u || bits == 0x80000000u);
-}
 
 // Which rows may be victims, and the rows taken so far (all up to floor).
 struct VictimRule {
