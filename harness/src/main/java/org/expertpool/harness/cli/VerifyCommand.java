@@ -1,14 +1,20 @@
 package org.expertpool.harness.cli;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.expertpool.harness.record.MarkdownTable;
+import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.verify.PlannerConformance;
 import org.expertpool.harness.verify.Verification;
-import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.harness.verify.VerificationTable;
+import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaProbe;
 import org.expertpool.pool.cuda.CudaStatus;
 import org.expertpool.pool.cuda.DevicePlanner;
@@ -42,6 +48,9 @@ final class VerifyCommand implements Callable<Integer> {
     /** Rows from which a step of the slow sides costs milliseconds. */
     private static final int LARGE_ROWS = 2000;
 
+    /** What racecheck gets through in seconds. */
+    private static final int QUICK_STEPS = 40;
+
     @Option(
             names = "--backend",
             defaultValue = "auto",
@@ -49,7 +58,7 @@ final class VerifyCommand implements Callable<Integer> {
             description = "auto adds cuda where there is a device.")
     private Backend backend;
 
-    @Option(names = "--quick", description = "At most 2,000 steps, on small shapes.")
+    @Option(names = "--quick", description = "At most 40 steps a case, on small shapes; for runs under a sanitizer.")
     private boolean quick;
 
     @Option(names = "--steps", defaultValue = "10000", description = "Steps a small shape; a tenth on large ones.")
@@ -58,15 +67,23 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--seed", defaultValue = "1", description = "Of the streams.")
     private long seed;
 
+    @Option(names = "--threads", description = "Cases at a time on the device; default: the machine's processors.")
+    private int threads = Runtime.getRuntime().availableProcessors();
+
+    @Option(names = "--csv", paramLabel = "FILE", description = "Write the table there as CSV too.")
+    private Path csv;
+
     @Spec
     private CommandSpec spec;
 
-    private final MarkdownTable table =
-            new MarkdownTable(List.of("backend", "driver_kind", "case", "steps", "promoted", "staged", "result"));
-    private boolean allEqual = true;
+    private final VerificationTable table = new VerificationTable();
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
+        if (steps < 1 || threads < 1) {
+            throw new BadInputException(
+                    "--steps is " + steps + ", --threads " + threads + "; expected at least 1 each");
+        }
         if (backend != Backend.CUDA) {
             verifyJava();
         }
@@ -74,19 +91,22 @@ final class VerifyCommand implements Callable<Integer> {
             verifyDevice();
         }
         PrintWriter out = spec.commandLine().getOut();
-        out.print(table);
+        out.print(table.markdown());
         out.flush();
-        return allEqual ? ExitCode.OK : ExitCode.SOFTWARE;
+        if (csv != null) {
+            AtomicFile.write(csv, table.csv().getBytes(StandardCharsets.UTF_8));
+        }
+        return table.allEqual() ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
     private void verifyJava() {
         GEOMETRIES.forEach((name, config) -> {
             if (config.poolRows() <= LARGE_ROWS) {
-                add(
-                        "java",
-                        "",
-                        name,
-                        Verification.referenceAgainstPlain(config, Math.max(100, stepsFor(config) / 10), seed));
+                long start = System.nanoTime();
+                Verification.Outcome outcome =
+                        Verification.referenceAgainstPlain(config, Math.max(100, stepsFor(config) / 10), seed);
+                say("java", name, outcome);
+                table.add("java", "", name, outcome, (System.nanoTime() - start) * 1e-9);
             }
         });
     }
@@ -102,41 +122,38 @@ final class VerifyCommand implements Callable<Integer> {
     }
 
     private void verifyDevice() {
-        try (CudaContext context = CudaContext.open()) {
-            String kind = context.driverKind().name().toLowerCase(Locale.ROOT);
-            GEOMETRIES.forEach((name, config) -> {
-                if (quick && config.poolRows() > LARGE_ROWS) {
-                    return;
+        List<PlannerConformance.Case> cases = new ArrayList<>();
+        GEOMETRIES.forEach((name, config) -> {
+            for (DevicePlanner.Launch launch : DevicePlanner.Launch.values()) {
+                if (!quick || config.poolRows() <= LARGE_ROWS) {
+                    String label = name + ", " + launch.name().toLowerCase(Locale.ROOT);
+                    cases.add(
+                            new PlannerConformance.Case(label, config, launch, stepsFor(config), seed + cases.size()));
                 }
-                for (DevicePlanner.Launch launch : DevicePlanner.Launch.values()) {
-                    try (DevicePlanner planner = new DevicePlanner(context, config, launch)) {
-                        String label = name + ", " + launch.name().toLowerCase(Locale.ROOT);
-                        add("cuda", kind, label, Verification.againstReference(planner, stepsFor(config), seed));
-                    }
-                }
-            });
-        }
+            }
+        });
+        PlannerConformance.run(
+                        cases,
+                        Math.min(threads, cases.size()),
+                        result -> say("cuda", result.subject().name(), result.outcome()))
+                .forEach(result -> table.add(
+                        "cuda",
+                        result.driverKind().name().toLowerCase(Locale.ROOT),
+                        result.subject().name(),
+                        result.outcome(),
+                        result.seconds()));
     }
 
     private int stepsFor(PoolConfig config) {
         int asked = config.poolRows() > LARGE_ROWS ? Math.max(1, steps / 10) : steps;
-        return quick ? Math.min(asked, 200) : asked;
+        return quick ? Math.min(asked, QUICK_STEPS) : asked;
     }
 
-    private void add(String subject, String kind, String name, Verification.Outcome outcome) {
-        allEqual &= outcome.difference().isEmpty();
-        String result = outcome.difference().map("differs: "::concat).orElse("equal");
+    /** A run that is cut off has said what it found. */
+    private void say(String backend, String name, Verification.Outcome outcome) {
         PrintWriter err = spec.commandLine().getErr();
-        err.printf(Locale.ROOT, "verify: %s, %s: %d steps, %s%n", subject, name, outcome.steps(), result);
-        err.flush(); // a run that is cut off has said what it found
-        table.add(List.of(
-                subject,
-                kind,
-                name,
-                Long.toString(outcome.steps()),
-                Long.toString(outcome.promoted()),
-                Long.toString(outcome.staged()),
-                result));
+        err.printf(Locale.ROOT, "verify: %s, %s: %d steps, %s%n", backend, name, outcome.steps(), outcome.verdict());
+        err.flush();
     }
 
     private static Map<String, PoolConfig> geometries() {

@@ -2,7 +2,6 @@ package org.expertpool.harness.verify;
 
 import java.util.Arrays;
 import java.util.Optional;
-import org.expertpool.pool.plan.PoolTables;
 import org.expertpool.pool.plan.StepPlan;
 
 /** The first thing in which two planners' outputs differ, in words. */
@@ -28,21 +27,5 @@ final class PlanDifference {
             return Optional.of("routes differ");
         }
         return Arrays.equals(expected.stepMap(), actual.stepMap()) ? Optional.empty() : Optional.of("stepMap differs");
-    }
-
-    static Optional<String> of(PoolTables expected, PoolTables actual) {
-        if (expected.clock() != actual.clock()
-                || expected.forwards() != actual.forwards()
-                || expected.error() != actual.error()) {
-            return Optional.of("clock, forwards, error are %d, %d, %d, expected %d, %d, %d"
-                    .formatted(
-                            actual.clock(),
-                            actual.forwards(),
-                            actual.error(),
-                            expected.clock(),
-                            expected.forwards(),
-                            expected.error()));
-        }
-        return expected.sha256().equals(actual.sha256()) ? Optional.empty() : Optional.of("tables differ");
     }
 }

@@ -11,7 +11,12 @@ import org.expertpool.pool.plan.TableCheck;
 /** Compares planners step by step over a seeded stream; each comparison ends at the first difference. */
 public final class Verification {
     /** Steps run, and what differed at the last of them; empty where nothing did. */
-    public record Outcome(long steps, long promoted, long staged, Optional<String> difference) {}
+    public record Outcome(long steps, long promoted, long staged, Optional<String> difference) {
+        /** {@code equal}, or what differs. */
+        public String verdict() {
+            return difference.map("differs: "::concat).orElse("equal");
+        }
+    }
 
     private Verification() {}
 
@@ -25,7 +30,7 @@ public final class Verification {
         });
     }
 
-    /** Another planner beside the reference: every output, and the hash of the tables with clock, forwards and error. */
+    /** Another planner beside the reference: every output, and every table with clock, forwards and error. */
     public static Outcome againstReference(Planner subject, long steps, long seed) {
         ReferencePlanner reference = new ReferencePlanner(subject.config());
         return run(subject, steps, seed, (stream, plan) -> {
@@ -34,7 +39,7 @@ public final class Verification {
                 reference.clearError();
             }
             StepPlan expected = reference.step(stream.layer, stream.ids, stream.weights, stream.lanes);
-            return PlanDifference.of(expected, plan).or(() -> PlanDifference.of(reference.tables(), subject.tables()));
+            return PlanDifference.of(expected, plan).or(() -> reference.tables().firstDifference(subject.tables()));
         });
     }
 

@@ -16,12 +16,13 @@ import org.expertpool.pool.cuda.layout.KernelLayouts;
 
 /**
  * The first device with the kernels loaded, and the owner of all that is made from it. For the thread that opened it
- * alone: the driver binds a context to a thread.
+ * alone. Several of a process share the device's primary context, so that their work runs side by side; separate
+ * contexts would take turns.
  */
 public final class CudaContext implements AutoCloseable {
     private final CudaDevice device;
     private final DriverKind driverKind;
-    private final CUcontext context = new CUcontext();
+    private final CUdevice handle = new CUdevice();
     private final CUmodule module = new CUmodule();
     private final List<CudaResource> resources = new ArrayList<>(); // oldest first
     private boolean moduleLoaded;
@@ -41,10 +42,15 @@ public final class CudaContext implements AutoCloseable {
         }
         byte[] binary = kernels();
         CudaContext opened = new CudaContext(available);
-        CUdevice handle = new CUdevice();
-        CudaException.check("open device 0", "cuDeviceGet", JCudaDriver.cuDeviceGet(handle, opened.device.index()));
-        CudaException.check("open device 0", "cuCtxCreate", JCudaDriver.cuCtxCreate(opened.context, 0, handle));
+        CudaException.check(
+                "open device 0", "cuDeviceGet", JCudaDriver.cuDeviceGet(opened.handle, opened.device.index()));
+        CUcontext shared = new CUcontext();
+        CudaException.check(
+                "open device 0",
+                "cuDevicePrimaryCtxRetain",
+                JCudaDriver.cuDevicePrimaryCtxRetain(shared, opened.handle));
         try {
+            CudaException.check("open device 0", "cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(shared));
             CudaException.check(
                     "load the kernels on " + opened.device.name(),
                     "cuModuleLoadData",
@@ -108,7 +114,8 @@ public final class CudaContext implements AutoCloseable {
                     first);
         }
         first = attempt(
-                () -> CudaException.check("close the device", "cuCtxDestroy", JCudaDriver.cuCtxDestroy(context)),
+                () -> CudaException.check(
+                        "close the device", "cuDevicePrimaryCtxRelease", JCudaDriver.cuDevicePrimaryCtxRelease(handle)),
                 first);
         if (first != null) {
             throw first;

@@ -57,6 +57,7 @@ public final class DevicePlanner implements Planner {
         graphs = new CudaGraph[config.layers()];
         plan = new StepPlan(config);
         describeMemory(kernel.argument());
+        clearStepMemory();
         tables.upload(new PoolTables(config));
         tables.controls(controls);
     }
@@ -139,6 +140,12 @@ public final class DevicePlanner implements Planner {
         stepMemory.close();
         tables.close();
         stream.close();
+    }
+
+    /** What a step leaves unwritten (copies past its own) is downloaded with the rest, and must be something. */
+    private void clearStepMemory() {
+        stepHost.buffer().put(0, new byte[Math.toIntExact(stepMemory.bytes())]);
+        stepMemory.upload(0, stepHost, 0, stepMemory.bytes(), stream);
     }
 
     /** Everything of the kernel's argument that is the same in all steps. */

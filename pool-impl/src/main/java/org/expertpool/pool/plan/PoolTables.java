@@ -6,6 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Optional;
 
 /** The placement of a pool: which key owns which row, when each row was last used (pool-semantics 3). */
 public final class PoolTables {
@@ -104,6 +105,30 @@ public final class PoolTables {
         update(digest, chunk, rowUse);
         update(digest, chunk, missCount);
         return HexFormat.of().formatHex(digest.digest());
+    }
+
+    /** The first entry or counter in which the actual tables differ from these, in words; same shape. */
+    public Optional<String> firstDifference(PoolTables actual) {
+        return difference("clock", clock, actual.clock)
+                .or(() -> difference("forwards", forwards, actual.forwards))
+                .or(() -> difference("error", error, actual.error))
+                .or(() -> difference("hotRow", hotRow, actual.hotRow))
+                .or(() -> difference("coldRow", coldRow, actual.coldRow))
+                .or(() -> difference("rowKey", rowKey, actual.rowKey))
+                .or(() -> {
+                    int at = Arrays.mismatch(rowUse, actual.rowUse);
+                    return at < 0 ? Optional.empty() : difference("rowUse[" + at + "]", rowUse[at], actual.rowUse[at]);
+                })
+                .or(() -> difference("missCount", missCount, actual.missCount));
+    }
+
+    private static Optional<String> difference(String name, int[] expected, int[] actual) {
+        int at = Arrays.mismatch(expected, actual);
+        return at < 0 ? Optional.empty() : difference(name + "[" + at + "]", expected[at], actual[at]);
+    }
+
+    private static Optional<String> difference(String name, long expected, long actual) {
+        return expected == actual ? Optional.empty() : Optional.of(name + " is " + actual + ", expected " + expected);
     }
 
     /** Takes the placement and counters of another planner's memory. */

@@ -68,8 +68,10 @@ class DevicePlannerTest {
 
     @Test
     void aContextThatDoesNotOpenIsNamed() throws Exception {
-        assertThat(run("EAGER", Map.of("EMULATED_FAIL", "cuCtxCreate")))
-                .containsExactly("open device 0: cuCtxCreate: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+        assertThat(run("EAGER", Map.of("EMULATED_FAIL", "cuDevicePrimaryCtxRetain")))
+                .containsExactly("open device 0: cuDevicePrimaryCtxRetain: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+        assertThat(run("EAGER", Map.of("EMULATED_FAIL", "cuCtxSetCurrent")))
+                .containsExactly("open device 0: cuCtxSetCurrent: CUDA_ERROR_ILLEGAL_ADDRESS (700)", "not freed: 0");
     }
 
     /** Lines of standard output, then those of standard error that the driver printed. */
