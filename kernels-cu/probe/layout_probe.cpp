@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "pool/layout.h"
+#include "pool/moe.h"
 
 #define NUMBER(name) std::printf(#name ",,0,%d\n", static_cast<int>(pool::name))
 #define STRUCT(type) std::printf(#type ",,0,%zu\n", sizeof(pool::type))
@@ -17,6 +18,13 @@ int main() {
   NUMBER(kMaxRowParts);
   NUMBER(kPlanThreads);
   NUMBER(kCopyThreads);
+  NUMBER(kTileChannels);
+  NUMBER(kMaxDecodeLanes);
+  NUMBER(kWideChunkWarps);
+  NUMBER(kNarrowChunkWarps);
+  NUMBER(kChunkK);
+  NUMBER(kGeneralThreads);
+  NUMBER(kAlignThreads);
 
   STRUCT(PlanState);
   FIELD(PlanState, clock);
@@ -81,5 +89,47 @@ int main() {
   FIELD(RowCopyParams, parts);
   FIELD(RowCopyParams, layer);
   FIELD(RowCopyParams, partCount);
+
+  STRUCT(RowBase);
+  FIELD(RowBase, base);
+  FIELD(RowBase, strideBytes);
+
+  STRUCT(ExpertAlphas);
+  FIELD(ExpertAlphas, gate);
+  FIELD(ExpertAlphas, up);
+  FIELD(ExpertAlphas, down);
+
+  STRUCT(LaneBlocks);
+  FIELD(LaneBlocks, sortedLanes);
+  FIELD(LaneBlocks, blockExperts);
+  FIELD(LaneBlocks, paddedLanes);
+  FIELD(LaneBlocks, laneCounts);
+  FIELD(LaneBlocks, blockLanes);
+  FIELD(LaneBlocks, maxBlocks);
+
+  STRUCT(MoeParams);
+  FIELD(MoeParams, activations);
+  FIELD(MoeParams, ids);
+  FIELD(MoeParams, rows);
+  FIELD(MoeParams, expertRows);
+  FIELD(MoeParams, weights);
+  FIELD(MoeParams, alphas);
+  FIELD(MoeParams, w13);
+  FIELD(MoeParams, s13);
+  FIELD(MoeParams, w2);
+  FIELD(MoeParams, s2);
+  FIELD(MoeParams, inner);
+  FIELD(MoeParams, laneOut);
+  FIELD(MoeParams, out);
+  FIELD(MoeParams, arrivals);
+  FIELD(MoeParams, blocks);
+  FIELD(MoeParams, tokens);
+  FIELD(MoeParams, topK);
+  FIELD(MoeParams, hidden);
+  FIELD(MoeParams, width);
+  FIELD(MoeParams, experts);
+  FIELD(MoeParams, blockLanes);
+  FIELD(MoeParams, prefetch);
+  FIELD(MoeParams, firstBlock);
   return 0;
 }

@@ -1,62 +1,215 @@
-/* The stub driver with memory and one kernel: device memory is host memory, and smxx_lru_plan is its own source run on
-   the CPU. It holds the binding (argument layout, copies, capture, error paths) to results, never to a device's behaviour.
-   EMULATED_FAIL=NAME makes that call fail with CUDA_ERROR_ILLEGAL_ADDRESS (700), EMULATED_FAIL_AFTER=N only from its
+/* The stub driver with memory, streams and kernels: device memory is host memory, and kernels are their own source run on
+   the CPU. It holds the binding (argument layout, launch shapes, copies, capture, fork and join, error paths) to results,
+   never to a device's behaviour. A captured graph runs in a random order that its dependencies allow, so that a missing join
+   shows. EMULATED_FAIL=NAME makes that call fail with CUDA_ERROR_ILLEGAL_ADDRESS (700), EMULATED_FAIL_AFTER=N only from its
    N+1-th use on; at the context's end the number of things not freed is printed to stderr. */
-#include "cuda_on_cpu.h"
+#include "moe_ops_on_cpu.h"
 
+#include "moe/smxx_moe_align.cuh"
+#include "moe/smxx_moe_decode.cuh"
+#include "moe/smxx_moe_general.cuh"
 #include "plan/smxx_lru_plan.cuh"
+#include "rows/smxx_row_copy.cuh"
 
 extern "C" {
 extern const char expertpool_stub_driver[];  // in C++ a constant is not exported otherwise
 #include "../c/stub_driver.c"
 }
 
+#include <map>
+#include <mutex>
 #include <string>
 
 namespace {
 
+constexpr int kInvalidValue = 1;
+constexpr int kNotFound = 500;
 constexpr int kIllegalAddress = 700;
-constexpr int kPlannerHandle = 7;
+constexpr int kCaptureUnsupported = 900;
+constexpr int kCaptureUnjoined = 904;
 
-struct Stream {
-  bool capturing = false;
-  std::vector<std::function<void()>> captured;
+using Work = std::function<void()>;
+
+struct Node {
+  Work work;
+  std::vector<int> after;  // earlier nodes
+};
+using Graph = std::vector<Node>;
+
+struct Stream;
+
+// What is being captured: the streams that take part, and how far each of them and of the events has come.
+struct Capture {
+  Stream* origin;
+  Graph graph;
+  std::map<Stream*, std::vector<int>> ends;  // last nodes of each stream
 };
 
-using Graph = std::vector<std::function<void()>>;
+struct Stream {
+  Capture* capture = nullptr;
+};
 
+struct Event {
+  Capture* capture = nullptr;
+  std::vector<int> after;
+};
+
+std::recursive_mutex lock;  // slabs are pinned by several threads
 int alive = 0;
 int failures = 0;
+int captures = 0;
+std::mt19937_64 order(1);
 
 int result(const char* call) {
+  const std::lock_guard<std::recursive_mutex> guard(lock);
   const char* name = std::getenv("EMULATED_FAIL");
   if (!name || std::string(name) != call) return 0;
   return failures++ < setting("EMULATED_FAIL_AFTER", 0) ? 0 : kIllegalAddress;
+}
+
+// As result, of a call that a capture under way forbids.
+int outsideCapture(const char* call) { return captures ? kCaptureUnsupported : result(call); }
+
+void count(int change) {
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  alive += change;
 }
 
 template <typename T>
 int make(const char* call, T** handle) {
   if (const int failed = result(call)) return failed;
   *handle = new T();
-  ++alive;
+  count(1);
   return 0;
 }
 
 template <typename T>
 int drop(const char* call, T* handle) {
   delete handle;
-  --alive;
+  count(-1);
   return result(call);
 }
 
-int enqueue(const char* call, Stream* stream, std::function<void()> work) {
+int enqueue(const char* call, Stream* stream, Work work) {
   if (const int failed = result(call)) return failed;
-  if (stream->capturing) {
-    stream->captured.push_back(work);
+  if (Capture* capture = stream->capture) {
+    capture->graph.push_back({work, capture->ends[stream]});
+    capture->ends[stream] = {static_cast<int>(capture->graph.size()) - 1};
   } else {
     work();
   }
   return 0;
+}
+
+// Runs every node after those it depends on, otherwise in a random order.
+void run(const Graph& graph) {
+  std::vector<bool> done(graph.size());
+  for (size_t finished = 0; finished < graph.size(); ++finished) {
+    std::vector<int> ready;
+    for (size_t i = 0; i < graph.size(); ++i) {
+      bool free = !done[i];
+      for (int before : graph[i].after) free &= done[before];
+      if (free) ready.push_back(static_cast<int>(i));
+    }
+    const int next = ready[order() % ready.size()];
+    graph[next].work();
+    done[next] = true;
+  }
+}
+
+struct Grid {
+  int blocks;
+  int threads;
+  int sharedBytes;
+};
+
+void runBlocks(const Grid& grid, const std::function<void()>& kernel) {
+  std::fill(cpu::dynamicShared().begin(), cpu::dynamicShared().end(), 0xff);
+  cpu::Block(grid.threads, grid.blocks, order()).run(kernel);
+}
+
+// One kernel: what a launch of it must look like, and its source.
+struct Kernel {
+  std::function<bool(const void*, const Grid&)> asExpected;
+  std::function<Work(const void*, const Grid&)> bind;
+};
+
+template <typename Params, typename Expected, typename Body>
+Kernel kernel(const Expected& expected, const Body& body) {
+  return {[expected](const void* argument, const Grid& grid) { return expected(*static_cast<const Params*>(argument), grid); },
+          [body](const void* argument, const Grid& grid) -> Work {
+            const Params params = *static_cast<const Params*>(argument);
+            return [=] { runBlocks(grid, [&] { body(params); }); };
+          }};
+}
+
+int ceilOf(int value, int unit) { return (value + unit - 1) / unit; }
+
+template <typename Layout, typename Body>
+Kernel decodeKernel(bool gateUp, const Body& body) {
+  return kernel<pool::MoeParams>(
+      [=](const pool::MoeParams& p, const Grid& g) {
+        const int channels = gateUp ? p.width : p.hidden;
+        return g.blocks == p.tokens * p.topK * (channels / pool::kTileChannels) && g.threads == Layout::kThreads &&
+               g.sharedBytes == Layout::bytes(p.blockLanes);
+      },
+      [=](const pool::MoeParams& p) { body(p, cpu::dynamicShared().data()); });
+}
+
+template <typename Body>
+Kernel generalKernel(bool gateUp, int blockLanes, const Body& body) {
+  return kernel<pool::MoeParams>(
+      [=](const pool::MoeParams& p, const Grid& g) {
+        const int groups = gateUp ? ceilOf(p.width, 128) : ceilOf(p.hidden, 256);
+        return g.blocks > 0 && g.blocks % groups == 0 && g.blocks / groups + p.firstBlock <= p.blocks.maxBlocks &&
+               g.threads == pool::kGeneralThreads && g.sharedBytes == 0 && p.blocks.blockLanes == blockLanes;
+      },
+      body);
+}
+
+template <typename Body>
+Kernel alignKernel(const Body& body) {
+  return kernel<pool::MoeParams>(
+      [](const pool::MoeParams& p, const Grid& g) {
+        return g.blocks == ceilOf(p.experts, pool::kAlignThreads / pool::kWarp) && g.threads == pool::kAlignThreads &&
+               g.sharedBytes == 0 &&
+               p.blocks.maxBlocks == pool::maxLaneBlocks(p.tokens * p.topK, p.experts, p.blocks.blockLanes);
+      },
+      body);
+}
+
+const std::map<std::string, Kernel>& kernels() {
+  using Wide = pool::DecodeLayout<pool::kWideChunkWarps, 2>;
+  using Narrow = pool::DecodeLayout<pool::kNarrowChunkWarps, 2>;
+  using Down = pool::DecodeLayout<pool::kNarrowChunkWarps, 1>;
+  static const std::map<std::string, Kernel> all = {
+      {"smxx_lru_plan", kernel<pool::PlanParams>(
+                            [](const pool::PlanParams&, const Grid& g) {
+                              return g.blocks == 1 && g.threads == pool::kPlanThreads && g.sharedBytes == 0;
+                            },
+                            [](const pool::PlanParams& p) { pool::planStep<pool::kPlanThreads, pool::kPlanHeldPairs>(p); })},
+      {"smxx_row_copy", kernel<pool::RowCopyParams>(
+                            [](const pool::RowCopyParams&, const Grid& g) {
+                              return g.threads == pool::kCopyThreads && g.sharedBytes == 0;
+                            },
+                            [](const pool::RowCopyParams& p) { pool::copyRows(p); })},
+      {"smxx_moe_decode_gate_up_wide", decodeKernel<Wide>(true, pool::decodeGateUp<pool::kWideChunkWarps>)},
+      {"smxx_moe_decode_gate_up", decodeKernel<Narrow>(true, pool::decodeGateUp<pool::kNarrowChunkWarps>)},
+      {"smxx_moe_decode_down", decodeKernel<Down>(false, pool::decodeDown<1>)},
+      {"smxx_moe_align_count", alignKernel(pool::countLanes)},
+      {"smxx_moe_align_place", alignKernel(pool::placeLanes)},
+      {"smxx_moe_gate_up_8", generalKernel(true, 8, pool::generalGateUp<1>)},
+      {"smxx_moe_gate_up_16", generalKernel(true, 16, pool::generalGateUp<2>)},
+      {"smxx_moe_down_8", generalKernel(false, 8, pool::generalDown<1>)},
+      {"smxx_moe_down_16", generalKernel(false, 16, pool::generalDown<2>)},
+      {"smxx_moe_sum", kernel<pool::MoeParams>(
+                           [](const pool::MoeParams& p, const Grid& g) {
+                             return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kAlignThreads) &&
+                                    g.threads == pool::kAlignThreads && g.sharedBytes == 0;
+                           },
+                           [](const pool::MoeParams& p) { pool::generalSum(p); })},
+  };
+  return all;
 }
 
 }  // namespace
@@ -72,39 +225,57 @@ int cuDevicePrimaryCtxRelease_v2(int) {
   std::fprintf(stderr, "not freed: %d\n", alive);
   return result("cuDevicePrimaryCtxRelease");
 }
+int cuCtxPushCurrent_v2(void*) { return result("cuCtxPushCurrent"); }
+int cuCtxPopCurrent_v2(void** context) {
+  *context = &alive;
+  return 0;
+}
 int cuModuleLoadData(void** module, const void*) {
   *module = &alive;
   return result("cuModuleLoadData");
 }
 int cuModuleUnload(void*) { return result("cuModuleUnload"); }
-int cuModuleGetFunction(void** function, void*, const char* name) {
-  *function = reinterpret_cast<void*>(kPlannerHandle);
-  return std::string(name) == "smxx_lru_plan" ? result("cuModuleGetFunction") : 500;
+int cuModuleGetFunction(const void** function, void*, const char* name) {
+  const auto found = kernels().find(name);
+  if (found == kernels().end()) return kNotFound;
+  *function = &found->second;
+  return result("cuModuleGetFunction");
 }
+int cuFuncSetAttribute(void*, int, int) { return result("cuFuncSetAttribute"); }
 
+int cuMemGetInfo_v2(size_t* free, size_t* total) {
+  *free = size_t(1) << 30;
+  *total = size_t(1) << 31;
+  return result("cuMemGetInfo");
+}
 int cuMemAlloc_v2(unsigned long long* pointer, size_t bytes) {
-  if (const int failed = result("cuMemAlloc")) return failed;
+  if (const int failed = outsideCapture("cuMemAlloc")) return failed;
   *pointer = reinterpret_cast<unsigned long long>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   std::memset(reinterpret_cast<void*>(*pointer), 0x5a, bytes);
-  ++alive;
+  count(1);
   return 0;
 }
 int cuMemFree_v2(unsigned long long pointer) {
   std::free(reinterpret_cast<void*>(pointer));
-  --alive;
-  return result("cuMemFree");
+  count(-1);
+  return outsideCapture("cuMemFree");
 }
 int cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  if (flags != 2) return 1;  // device-mapped
-  if (const int failed = result("cuMemHostAlloc")) return failed;
-  *pointer = std::malloc(bytes);
-  ++alive;
+  if (flags != 2) return kInvalidValue;  // device-mapped
+  if (const int failed = outsideCapture("cuMemHostAlloc")) return failed;
+  *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(*pointer, 0x5a, bytes);
+  count(1);
   return 0;
+}
+int cuMemHostGetDevicePointer_v2(unsigned long long* device, void* host, unsigned) {
+  *device = reinterpret_cast<unsigned long long>(host);
+  return result("cuMemHostGetDevicePointer");
 }
 int cuMemFreeHost(void* pointer) {
   std::free(pointer);
-  --alive;
-  return result("cuMemFreeHost");
+  count(-1);
+  return outsideCapture("cuMemFreeHost");
 }
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, Stream* stream) {
   return enqueue("cuMemcpyHtoDAsync", stream, [=] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
@@ -112,19 +283,43 @@ int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, 
 int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, Stream* stream) {
   return enqueue("cuMemcpyDtoHAsync", stream, [=] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
 }
+int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, Stream* stream) {
+  return enqueue("cuMemcpyDtoDAsync", stream,
+                 [=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); });
+}
+int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, Stream* stream) {
+  return enqueue("cuMemsetD8Async", stream, [=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
+}
 
 int cuStreamCreate(Stream** stream, unsigned) { return make("cuStreamCreate", stream); }
 int cuStreamDestroy_v2(Stream* stream) { return drop("cuStreamDestroy", stream); }
-int cuStreamSynchronize(Stream*) { return result("cuStreamSynchronize"); }
+int cuStreamSynchronize(Stream* stream) {
+  return stream->capture ? kCaptureUnsupported : result("cuStreamSynchronize");
+}
 int cuStreamBeginCapture_v2(Stream* stream, int) {
-  stream->capturing = true;
+  stream->capture = new Capture{stream, {}, {}};
+  ++captures;
   return result("cuStreamBeginCapture");
 }
 int cuStreamEndCapture(Stream* stream, Graph** graph) {
-  stream->capturing = false;
-  const int failed = make("cuStreamEndCapture", graph);
-  if (!failed) (*graph)->swap(stream->captured);
-  stream->captured.clear();
+  Capture* capture = stream->capture;
+  const std::vector<int>& end = capture->ends[stream];
+  // Every other stream's last node must be one that the origin's last nodes come after.
+  std::vector<bool> joined(capture->graph.size());
+  for (int node : end) joined[node] = true;
+  for (int i = static_cast<int>(joined.size()) - 1; i >= 0; --i) {
+    for (int before : capture->graph[i].after) joined[before] = joined[before] || joined[i];
+  }
+  bool all = true;
+  for (const auto& [other, nodes] : capture->ends) {
+    for (int node : nodes) all &= joined[node];
+    other->capture = nullptr;
+  }
+  --captures;
+  int failed = all ? 0 : kCaptureUnjoined;
+  if (!failed) failed = make("cuStreamEndCapture", graph);
+  if (!failed) (*graph)->swap(capture->graph);
+  delete capture;
   return failed;
 }
 int cuGraphInstantiateWithFlags(Graph** executable, Graph* graph, unsigned long long) {
@@ -136,29 +331,37 @@ int cuGraphDestroy(Graph* graph) { return drop("cuGraphDestroy", graph); }
 int cuGraphExecDestroy(Graph* executable) { return drop("cuGraphExecDestroy", executable); }
 int cuGraphLaunch(Graph* executable, Stream*) {
   if (const int failed = result("cuGraphLaunch")) return failed;
-  for (const auto& work : *executable) work();
+  run(*executable);
   return 0;
 }
 
-int cuEventCreate(int** event, unsigned) { return make("cuEventCreate", event); }
-int cuEventDestroy_v2(int* event) { return drop("cuEventDestroy", event); }
-int cuEventRecord(int*, Stream*) { return result("cuEventRecord"); }
-int cuEventSynchronize(int*) { return result("cuEventSynchronize"); }
-int cuEventElapsedTime(float* milliseconds, int*, int*) {
+int cuEventCreate(Event** event, unsigned) { return make("cuEventCreate", event); }
+int cuEventDestroy_v2(Event* event) { return drop("cuEventDestroy", event); }
+int cuEventRecord(Event* event, Stream* stream) {
+  event->capture = stream->capture;
+  event->after = stream->capture ? stream->capture->ends[stream] : std::vector<int>();
+  return result("cuEventRecord");
+}
+int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
+  if (event->capture) {
+    stream->capture = event->capture;
+    std::vector<int>& ends = event->capture->ends[stream];
+    ends.insert(ends.end(), event->after.begin(), event->after.end());
+  }
+  return result("cuStreamWaitEvent");
+}
+int cuEventSynchronize(Event*) { return outsideCapture("cuEventSynchronize"); }
+int cuEventElapsedTime(float* milliseconds, Event*, Event*) {
   *milliseconds = 0.25f;
   return result("cuEventElapsedTime");
 }
 
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned sharedBytes, Stream* stream, void** arguments, void** extra) {
-  const bool asExpected = reinterpret_cast<intptr_t>(function) == kPlannerHandle && blocks == 1 &&
-                          threads == pool::kPlanThreads && sharedBytes == 0 && !extra;
-  if (!asExpected) return 1;
-  const pool::PlanParams params = *static_cast<const pool::PlanParams*>(arguments[0]);
-  return enqueue("cuLaunchKernel", stream, [params] {
-    cpu::Block block(pool::kPlanThreads, 1, 1);
-    block.run([&] { pool::planStep<pool::kPlanThreads, pool::kPlanHeldPairs>(params); });
-  });
+  const Kernel& kernel = *static_cast<const Kernel*>(function);
+  const Grid grid = {static_cast<int>(blocks), static_cast<int>(threads), static_cast<int>(sharedBytes)};
+  if (extra || !kernel.asExpected(arguments[0], grid)) return kInvalidValue;
+  return enqueue("cuLaunchKernel", stream, kernel.bind(arguments[0], grid));
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.List;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.format.Nvfp4Tensor;
@@ -50,13 +51,26 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
 
     /** All rows and alphas in new memory outside the Java heap. */
     public HostSource hostSource() {
+        return hostSource(SlabAllocator.DIRECT, layer -> {});
+    }
+
+    /**
+     * All rows and alphas. Layers are asked for and filled in parallel, because new memory is slow to come by.
+     *
+     * @param memory of the rows
+     * @param filled is told of each layer that is done, by several threads at once
+     */
+    public HostSource hostSource(SlabAllocator memory, IntConsumer filled) {
         int slabBytes = SlabSource.slabBytes(layout, experts);
         List<ByteBuffer> slabs = IntStream.range(0, layers)
-                .mapToObj(layer -> ByteBuffer.allocateDirect(slabBytes))
+                .parallel()
+                .mapToObj(layer -> {
+                    ByteBuffer slab = memory.slab(layer, slabBytes);
+                    fillLayer(layer, slab);
+                    filled.accept(layer);
+                    return slab;
+                })
                 .toList();
-        for (int layer = 0; layer < layers; layer++) {
-            fillLayer(layer, slabs.get(layer));
-        }
         return new SlabSource(layout, experts, slabs, alphas());
     }
 

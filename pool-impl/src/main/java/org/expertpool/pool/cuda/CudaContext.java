@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUfunction;
@@ -15,16 +16,17 @@ import org.expertpool.pool.cuda.CudaStatus.DriverKind;
 import org.expertpool.pool.cuda.layout.KernelLayouts;
 
 /**
- * The first device with the kernels loaded, and the owner of all that is made from it. For the thread that opened it
- * alone. Several of a process share the device's primary context, so that their work runs side by side; separate
- * contexts would take turns.
+ * The first device with the kernels loaded, and the owner of all that is made from it. For the thread that opened it, and
+ * for others inside {@link #onThisThread}. Several of a process share the device's primary context, so that their work
+ * runs side by side; separate contexts would take turns.
  */
 public final class CudaContext implements AutoCloseable {
     private final CudaDevice device;
     private final DriverKind driverKind;
     private final CUdevice handle = new CUdevice();
+    private final CUcontext context = new CUcontext();
     private final CUmodule module = new CUmodule();
-    private final List<CudaResource> resources = new ArrayList<>(); // oldest first
+    private final List<CudaResource> resources = new ArrayList<>(); // oldest first; guarded by itself
     private boolean moduleLoaded;
     private boolean closed;
 
@@ -44,13 +46,12 @@ public final class CudaContext implements AutoCloseable {
         CudaContext opened = new CudaContext(available);
         CudaException.check(
                 "open device 0", "cuDeviceGet", JCudaDriver.cuDeviceGet(opened.handle, opened.device.index()));
-        CUcontext shared = new CUcontext();
         CudaException.check(
                 "open device 0",
                 "cuDevicePrimaryCtxRetain",
-                JCudaDriver.cuDevicePrimaryCtxRetain(shared, opened.handle));
+                JCudaDriver.cuDevicePrimaryCtxRetain(opened.context, opened.handle));
         try {
-            CudaException.check("open device 0", "cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(shared));
+            CudaException.check("open device 0", "cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(opened.context));
             CudaException.check(
                     "load the kernels on " + opened.device.name(),
                     "cuModuleLoadData",
@@ -78,21 +79,47 @@ public final class CudaContext implements AutoCloseable {
 
     /** The kernel of that name, with a struct of so many bytes as its one argument. */
     public Kernel kernel(String name, int argumentBytes) {
+        return kernel(name, new KernelArgument(this, argumentBytes));
+    }
+
+    /** The kernel of that name, with an argument that others may share. */
+    public Kernel kernel(String name, KernelArgument argument) {
         CUfunction function = new CUfunction();
         CudaException.check(
                 "look up kernel " + name,
                 "cuModuleGetFunction",
                 JCudaDriver.cuModuleGetFunction(function, module, name));
-        return new Kernel(name, function, new PinnedSlab(this, argumentBytes + Long.BYTES), argumentBytes);
+        return new Kernel(name, function, argument);
+    }
+
+    /** Runs work that calls the driver on a thread other than the one that opened this. */
+    public <T> T onThisThread(Supplier<T> work) {
+        CudaException.check("use the device", "cuCtxPushCurrent", JCudaDriver.cuCtxPushCurrent(context));
+        try {
+            return work.get();
+        } finally {
+            JCudaDriver.cuCtxPopCurrent(new CUcontext()); // takes back what was pushed: nothing there to fail
+        }
+    }
+
+    /** Device memory that is free now, in bytes. */
+    public long freeBytes() {
+        long[] free = new long[1];
+        CudaException.check("read the free memory", "cuMemGetInfo", JCudaDriver.cuMemGetInfo(free, new long[1]));
+        return free[0];
     }
 
     /** Takes what was just allocated into ownership. */
     void own(CudaResource resource) {
-        resources.add(resource);
+        synchronized (resources) {
+            resources.add(resource);
+        }
     }
 
     void forget(CudaResource resource) {
-        resources.remove(resource);
+        synchronized (resources) {
+            resources.remove(resource);
+        }
     }
 
     /** Frees everything, newest first; goes on after a failure and throws the first at the end. */

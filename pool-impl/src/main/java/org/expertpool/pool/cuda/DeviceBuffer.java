@@ -1,5 +1,7 @@
 package org.expertpool.pool.cuda;
 
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import jcuda.driver.JCudaDriver;
 
 /** Device memory. Copies are asynchronous: the pinned side must stay as it is until the stream has been waited for. */
@@ -13,6 +15,17 @@ public final class DeviceBuffer extends CudaResource {
         CudaException.check(
                 "allocate " + bytes + " device bytes", "cuMemAlloc", JCudaDriver.cuMemAlloc(pointer, bytes));
         context.own(this);
+    }
+
+    /** New device memory with what {@code fill} writes into a little-endian buffer of so many bytes; there on return. */
+    public static DeviceBuffer holding(CudaContext context, CudaStream stream, long bytes, Consumer<ByteBuffer> fill) {
+        DeviceBuffer device = new DeviceBuffer(context, bytes);
+        try (PinnedSlab host = new PinnedSlab(context, bytes)) {
+            fill.accept(host.buffer());
+            device.upload(0, host, 0, bytes, stream);
+            stream.synchronise("upload " + bytes + " bytes");
+        }
+        return device;
     }
 
     public long address() {
@@ -41,6 +54,15 @@ public final class DeviceBuffer extends CudaResource {
                 "cuMemcpyDtoHAsync",
                 JCudaDriver.cuMemcpyDtoHAsync(
                         to.pointer(toByte, count), pointer.withByteOffset(atByte), count, stream.handle()));
+    }
+
+    /** Enqueues setting so many bytes from {@code atByte} on. */
+    public void fill(long atByte, long count, byte value, CudaStream stream) {
+        requireInside(atByte, count);
+        CudaException.check(
+                "fill " + count + " device bytes",
+                "cuMemsetD8Async",
+                JCudaDriver.cuMemsetD8Async(pointer.withByteOffset(atByte), value, count, stream.handle()));
     }
 
     private void requireInside(long atByte, long count) {

@@ -2,6 +2,7 @@ package org.expertpool.pool.cuda;
 
 import java.nio.ByteBuffer;
 import jcuda.driver.CUfunction;
+import jcuda.driver.CUfunction_attribute;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -11,35 +12,45 @@ import jcuda.driver.JCudaDriver;
 public final class Kernel implements AutoCloseable {
     private final String name;
     private final CUfunction function;
-    private final ByteBuffer argument;
-    private final PinnedSlab memory;
-    private final HostAddress table;
+    private final KernelArgument argument;
 
-    Kernel(String name, CUfunction function, PinnedSlab memory, int argumentBytes) {
+    Kernel(String name, CUfunction function, KernelArgument argument) {
         this.name = name;
         this.function = function;
-        this.memory = memory;
-        argument = memory.slice(Long.BYTES, argumentBytes);
-        memory.buffer().putLong(0, memory.address() + Long.BYTES);
-        table = new HostAddress(memory.address());
+        this.argument = argument;
     }
 
     /** The struct, little-endian; read by the driver during each launch. */
     public ByteBuffer argument() {
-        return argument;
+        return argument.struct();
+    }
+
+    /** Allows launches with up to so many bytes of dynamic shared memory, where the default of 48 KiB is too little. */
+    public void allowSharedBytes(int bytes) {
+        CudaException.check(
+                "allow " + name + " " + bytes + " shared bytes",
+                "cuFuncSetAttribute",
+                JCudaDriver.cuFuncSetAttribute(
+                        function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
     }
 
     /** Enqueues a launch of so many blocks of so many threads. */
     public void launch(int blocks, int threads, CudaStream stream) {
+        launch(blocks, threads, 0, stream);
+    }
+
+    /** As {@link #launch(int, int, CudaStream)}, with so many bytes of dynamic shared memory a block. */
+    public void launch(int blocks, int threads, int sharedBytes, CudaStream stream) {
         CudaException.check(
                 "launch " + name,
                 "cuLaunchKernel",
-                JCudaDriver.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream.handle(), table, null));
+                JCudaDriver.cuLaunchKernel(
+                        function, blocks, 1, 1, threads, 1, 1, sharedBytes, stream.handle(), argument.table(), null));
     }
 
     /** Frees the argument's memory; the function belongs to the context. */
     @Override
     public void close() {
-        memory.close();
+        argument.close();
     }
 }

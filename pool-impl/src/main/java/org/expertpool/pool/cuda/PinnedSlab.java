@@ -40,6 +40,16 @@ public final class PinnedSlab extends CudaResource {
         return bytes;
     }
 
+    /** Address of its first byte as kernels see it. */
+    public long deviceAddress() {
+        DeviceAddress mapped = new DeviceAddress();
+        CudaException.check(
+                "map " + bytes + " pinned bytes",
+                "cuMemHostGetDevicePointer",
+                JCudaDriver.cuMemHostGetDevicePointer(mapped, pointer, 0));
+        return mapped.address();
+    }
+
     /** Host address of its first byte. */
     long address() {
         return pointer.address();

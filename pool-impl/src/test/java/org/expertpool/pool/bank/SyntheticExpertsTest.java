@@ -103,7 +103,7 @@ class SyntheticExpertsTest {
     private static HostSource inPool(int threads) throws Exception {
         ForkJoinPool pool = new ForkJoinPool(threads);
         try {
-            return pool.submit(EXPERTS::hostSource).get();
+            return pool.submit(() -> EXPERTS.hostSource()).get();
         } finally {
             pool.shutdown();
         }

@@ -1,43 +1,19 @@
 package org.expertpool.pool.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.File;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The binding end to end on the emulated driver: same plans and tables as the reference; failures named, all freed. */
 class DevicePlannerTest {
-    @TempDir
-    static Path folder;
-
     @BeforeAll
-    static void compileDriver() throws Exception {
-        Path kernels = Path.of("../kernels-cu").toAbsolutePath().normalize();
-        assumeTrue(Files.isDirectory(kernels), "kernels-cu's sources are not beside this module");
-        assumeTrue(KernelBinary.describe() instanceof KernelBinary.Built, "the kernels were not built: no nvcc here");
-        NativeCompiler.CXX.compile(
-                folder,
-                "-std=c++17",
-                "-O2",
-                "-shared",
-                "-fPIC",
-                "-Wno-unknown-pragmas",
-                "-I" + kernels.resolve("include"),
-                "-I" + kernels.resolve("src"),
-                "-I" + kernels.resolve("test"),
-                Path.of("src/test/cpp/emulated_driver.cpp").toAbsolutePath().toString(),
-                "-o",
-                folder.resolve("libcuda.so.1").toString());
+    static void compileDriver() {
+        EmulatedDriver.require();
     }
 
     @ParameterizedTest
@@ -74,28 +50,7 @@ class DevicePlannerTest {
                 .containsExactly("open device 0: cuCtxSetCurrent: CUDA_ERROR_ILLEGAL_ADDRESS (700)", "not freed: 0");
     }
 
-    /** Lines of standard output, then those of standard error that the driver printed. */
     private static List<String> run(String launch, Map<String, String> environment) throws Exception {
-        File errors = folder.resolve("errors.txt").toFile();
-        ProcessBuilder builder = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx64m",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        EmulatedDevice.class.getName(),
-                        launch)
-                .redirectError(errors);
-        builder.environment().put("LD_LIBRARY_PATH", folder.toString());
-        builder.environment().putAll(environment);
-        Process child = builder.start();
-        String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        String error = Files.readString(errors.toPath());
-        assertThat(child.waitFor()).as(output + error).isZero();
-        return (output + error)
-                .lines()
-                // From JDK 24 on, loading a native library is warned of, and a blank line ends the warning.
-                .filter(line -> !line.isBlank() && !line.startsWith("WARNING"))
-                .toList();
+        return EmulatedDriver.run(EmulatedDevice.class, List.of(launch), environment);
     }
 }

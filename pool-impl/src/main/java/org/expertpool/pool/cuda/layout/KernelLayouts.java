@@ -77,7 +77,7 @@ public final class KernelLayouts {
 
     private KernelLayouts() {}
 
-    /** All structs, in the order of the header. */
+    /** All structs of layout.h, in its order. */
     public static List<StructLayout> all() {
         return List.of(
                 PLAN_STATE, PLAN_CONTROLS, ROW_COPY, STEP_OUTPUT, PLAN_TABLES, PLAN_PARAMS, ROW_PART, ROW_COPY_PARAMS);

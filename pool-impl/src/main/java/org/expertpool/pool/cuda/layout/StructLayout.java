@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Byte layout of one struct of {@code pool/layout.h}: its fields lie one after the other without hidden padding.
+ * Byte layout of one struct that Java and the kernels share: its fields lie one after the other without hidden padding.
  *
  * @param name the struct's name in C++
  * @param bytes its size
@@ -60,6 +60,10 @@ public record StructLayout(String name, int bytes, List<Field> fields) {
 
         Builder i64(String... names) {
             return each(Long.BYTES, names);
+        }
+
+        Builder f32(String... names) {
+            return each(Float.BYTES, names);
         }
 
         Builder pointer(String... names) {

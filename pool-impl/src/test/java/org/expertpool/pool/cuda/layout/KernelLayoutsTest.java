@@ -27,7 +27,16 @@ class KernelLayoutsTest {
         expected.add("kMaxRowParts,,0," + KernelLayouts.MAX_ROW_PARTS);
         expected.add("kPlanThreads,,0," + KernelLayouts.PLAN_THREADS);
         expected.add("kCopyThreads,,0," + KernelLayouts.COPY_THREADS);
-        for (StructLayout struct : KernelLayouts.all()) {
+        expected.add("kTileChannels,,0," + MoeLayouts.TILE_CHANNELS);
+        expected.add("kMaxDecodeLanes,,0," + MoeLayouts.MAX_DECODE_LANES);
+        expected.add("kWideChunkWarps,,0," + MoeLayouts.WIDE_CHUNK_WARPS);
+        expected.add("kNarrowChunkWarps,,0," + MoeLayouts.NARROW_CHUNK_WARPS);
+        expected.add("kChunkK,,0," + MoeLayouts.CHUNK_K);
+        expected.add("kGeneralThreads,,0," + MoeLayouts.GENERAL_THREADS);
+        expected.add("kAlignThreads,,0," + MoeLayouts.ALIGN_THREADS);
+        List<StructLayout> structs = new ArrayList<>(KernelLayouts.all());
+        structs.addAll(MoeLayouts.all());
+        for (StructLayout struct : structs) {
             expected.add("%s,,0,%d".formatted(struct.name(), struct.bytes()));
             for (StructLayout.Field field : struct.fields()) {
                 expected.add("%s,%s,%d,%d".formatted(struct.name(), field.name(), field.offset(), field.bytes()));

@@ -1,0 +1,101 @@
+package org.expertpool.pool.cuda;
+
+import java.nio.ByteBuffer;
+import java.nio.FloatBuffer;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Function;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.bank.ExpertRowLayout;
+import org.expertpool.pool.bank.HostSource;
+import org.expertpool.pool.bank.SlabAllocator;
+
+/** A host source in pinned, device-mapped memory, a slab a layer: what the copy engine and kernels read rows from. */
+public final class PinnedSource implements HostSource, AutoCloseable {
+    private final HostSource rows;
+    private final PinnedSlab[] slabs; // [L]
+    private final long[] deviceRows; // [L]
+
+    private PinnedSource(HostSource rows, PinnedSlab[] slabs) {
+        this.rows = rows;
+        this.slabs = slabs;
+        deviceRows = new long[slabs.length];
+        for (int layer = 0; layer < slabs.length; layer++) {
+            deviceRows[layer] = slabs[layer].deviceAddress();
+        }
+    }
+
+    /**
+     * Lets a loader fill pinned slabs, one a layer, which it may ask for from several threads: pinning takes longer than
+     * filling, and each thread pins its own.
+     *
+     * @param loader gives a source whose rows lie in the slabs of the allocator
+     */
+    public static PinnedSource load(CudaContext context, Function<SlabAllocator, HostSource> loader) {
+        ConcurrentMap<Integer, PinnedSlab> slabs = new ConcurrentHashMap<>();
+        try {
+            HostSource rows = loader.apply((layer, bytes) -> context.onThisThread(() -> {
+                PinnedSlab slab = new PinnedSlab(context, bytes);
+                slabs.put(layer, slab);
+                return slab.buffer().duplicate().order(slab.buffer().order());
+            }));
+            return new PinnedSource(rows, inOrder(slabs, rows.layers()));
+        } catch (RuntimeException failure) {
+            slabs.values().forEach(PinnedSlab::close);
+            throw failure;
+        }
+    }
+
+    private static PinnedSlab[] inOrder(ConcurrentMap<Integer, PinnedSlab> byLayer, int layers) {
+        PinnedSlab[] slabs = new PinnedSlab[layers];
+        for (int layer = 0; layer < layers; layer++) {
+            slabs[layer] = byLayer.get(layer);
+            if (slabs[layer] == null) {
+                throw new BadInputException("host source: layer " + layer + " lies in memory that is not pinned");
+            }
+        }
+        return slabs;
+    }
+
+    @Override
+    public ExpertRowLayout layout() {
+        return rows.layout();
+    }
+
+    @Override
+    public int layers() {
+        return rows.layers();
+    }
+
+    @Override
+    public int experts() {
+        return rows.experts();
+    }
+
+    @Override
+    public ByteBuffer row(int layer, int expert) {
+        return rows.row(layer, expert);
+    }
+
+    @Override
+    public FloatBuffer alphas() {
+        return rows.alphas();
+    }
+
+    /** Device address of a layer's first row; the others follow densely. */
+    public long deviceRow(int layer) {
+        return deviceRows[layer];
+    }
+
+    /** The layer's rows, for copies by the copy engine. */
+    public PinnedSlab slab(int layer) {
+        return slabs[layer];
+    }
+
+    @Override
+    public void close() {
+        for (int layer = slabs.length - 1; layer >= 0; layer--) {
+            slabs[layer].close();
+        }
+    }
+}

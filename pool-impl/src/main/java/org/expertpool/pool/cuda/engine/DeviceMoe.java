@@ -1,0 +1,97 @@
+package org.expertpool.pool.cuda.engine;
+
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaStream;
+import org.expertpool.pool.cuda.DeviceBuffer;
+
+/**
+ * The MoE kernels and their scratch memory for calls of up to so many tokens. Calls that share one of these must follow
+ * each other on the device.
+ */
+public final class DeviceMoe implements AutoCloseable {
+    private static final int BF16_BYTES = 2;
+    private static final int ALIGNMENT = 256;
+    private static final int LEAST_BLOCK_LANES = 8;
+    private static final int MOST_BLOCK_LANES = 16;
+
+    private final CudaContext context;
+    private final MoeShape shape;
+    private final int maxTokens;
+    private final DeviceBuffer memory;
+    final long inner;
+    final long laneOut;
+    final long arrivals;
+    final long sortedLanes;
+    final long blockExperts;
+    final long paddedLanes;
+    final long laneCounts;
+
+    public DeviceMoe(CudaContext context, MoeShape shape, int maxTokens, CudaStream stream) {
+        this.context = context;
+        this.shape = shape;
+        this.maxTokens = maxTokens;
+        long lanes = shape.lanes(maxTokens);
+        long blocks = maxBlocks(lanes, shape.experts(), LEAST_BLOCK_LANES);
+        long placed = Math.max(
+                blocks * LEAST_BLOCK_LANES, maxBlocks(lanes, shape.experts(), MOST_BLOCK_LANES) * MOST_BLOCK_LANES);
+        long[] sizes = {
+            lanes * shape.row().expertWidth() * BF16_BYTES,
+            lanes * shape.row().hidden() * BF16_BYTES,
+            (long) Integer.BYTES * shape.row().hidden(), // arrivals: [hidden/64] would do
+            Integer.BYTES * placed,
+            Integer.BYTES * blocks,
+            Integer.BYTES,
+            (long) Integer.BYTES * shape.experts()
+        };
+        long[] at = new long[sizes.length + 1];
+        for (int i = 0; i < sizes.length; i++) {
+            at[i + 1] = at[i] + (sizes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        }
+        memory = new DeviceBuffer(context, at[sizes.length]);
+        inner = memory.address() + at[0];
+        laneOut = memory.address() + at[1];
+        arrivals = memory.address() + at[2];
+        sortedLanes = memory.address() + at[3];
+        blockExperts = memory.address() + at[4];
+        paddedLanes = memory.address() + at[5];
+        laneCounts = memory.address() + at[6];
+        memory.fill(at[2], sizes[2], (byte) 0, stream);
+    }
+
+    public MoeShape shape() {
+        return shape;
+    }
+
+    /** Bytes of the scratch memory. */
+    public long bytes() {
+        return memory.bytes();
+    }
+
+    /** Prepares a call with fixed addresses, to be enqueued any number of times. */
+    public MoeLaunch bind(MoeCall call) {
+        if (call.tokens() > maxTokens) {
+            throw new IllegalArgumentException("tokens is " + call.tokens() + ", expected at most " + maxTokens);
+        }
+        return new MoeLaunch(context, this, call, MoeWay.of(call.tokens(), shape.lanes(call.tokens())));
+    }
+
+    /** As {@link #bind}, over aligned lanes whatever the number of tokens, so that it has parts. */
+    public MoeLaunch bindAligned(MoeCall call) {
+        if (call.tokens() > maxTokens) {
+            throw new IllegalArgumentException("tokens is " + call.tokens() + ", expected at most " + maxTokens);
+        }
+        return new MoeLaunch(context, this, call, MoeWay.aligned(call.tokens()));
+    }
+
+    /** Most blocks that so many lanes can need (pool/moe.h). */
+    static long maxBlocks(long lanes, long experts, long blockLanes) {
+        long padded = lanes + experts * (blockLanes - 1);
+        long most = lanes < experts ? Math.min(lanes * blockLanes, padded) : padded;
+        return (most + blockLanes - 1) / blockLanes;
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

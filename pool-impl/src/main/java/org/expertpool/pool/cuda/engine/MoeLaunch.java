@@ -1,0 +1,142 @@
+package org.expertpool.pool.cuda.engine;
+
+import static org.expertpool.pool.cuda.layout.MoeLayouts.ALIGN_THREADS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.GENERAL_THREADS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.LANE_BLOCKS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.MOE_PARAMS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.NARROW_CHUNK_WARPS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.TILE_CHANNELS;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaStream;
+import org.expertpool.pool.cuda.Kernel;
+import org.expertpool.pool.cuda.KernelArgument;
+
+/** One layer call with its arguments prepared. The only class that knows the MoE kernels' names, grids and order. */
+public final class MoeLaunch implements AutoCloseable {
+    private static final int WARP = 32;
+    private static final int VECTOR_CHANNELS = 8;
+    private static final int GATE_UP_CHANNELS = 128; // of h, a block of the GEMMs over aligned lanes
+    private static final int DOWN_CHANNELS = 256;
+
+    /** One kernel and its launch shape. */
+    private record Step(Kernel kernel, int blocks, int threads, int sharedBytes) {
+        void enqueue(CudaStream stream) {
+            kernel.launch(blocks, threads, sharedBytes, stream);
+        }
+    }
+
+    private final CudaContext context;
+    private final KernelArgument argument;
+    private final List<Step> align = new ArrayList<>();
+    private final List<Step> gemms = new ArrayList<>();
+    private final List<Step> sum = new ArrayList<>(); // empty where the last GEMM does it
+
+    MoeLaunch(CudaContext context, DeviceMoe moe, MoeCall call, MoeWay way) {
+        this.context = context;
+        argument = new KernelArgument(context, MOE_PARAMS);
+        int laneCount = moe.shape().lanes(call.tokens());
+        int maxBlocks =
+                Math.toIntExact(DeviceMoe.maxBlocks(laneCount, moe.shape().experts(), way.blockLanes()));
+        describe(argument.struct(), moe, call, way, maxBlocks);
+        int hidden = moe.shape().row().hidden();
+        int width = moe.shape().row().expertWidth();
+        if (way.decode()) {
+            gemms.add(step(
+                    "smxx_moe_decode_gate_up" + way.suffix(),
+                    laneCount * (width / TILE_CHANNELS),
+                    MoeWay.decodeThreads(way.chunkWarps(), 2),
+                    way.sharedBytes(way.chunkWarps(), 2)));
+            gemms.add(step(
+                    "smxx_moe_decode_down",
+                    laneCount * (hidden / TILE_CHANNELS),
+                    MoeWay.decodeThreads(NARROW_CHUNK_WARPS, 1),
+                    way.sharedBytes(NARROW_CHUNK_WARPS, 1)));
+            return;
+        }
+        int alignBlocks = ceil(moe.shape().experts(), ALIGN_THREADS / WARP);
+        align.add(step("smxx_moe_align_count", alignBlocks, ALIGN_THREADS, 0));
+        align.add(step("smxx_moe_align_place", alignBlocks, ALIGN_THREADS, 0));
+        gemms.add(step(
+                "smxx_moe_gate_up_" + way.blockLanes(), maxBlocks * ceil(width, GATE_UP_CHANNELS), GENERAL_THREADS, 0));
+        gemms.add(
+                step("smxx_moe_down_" + way.blockLanes(), maxBlocks * ceil(hidden, DOWN_CHANNELS), GENERAL_THREADS, 0));
+        sum.add(step(
+                "smxx_moe_sum", ceil(call.tokens() * (hidden / VECTOR_CHANNELS), ALIGN_THREADS), ALIGN_THREADS, 0));
+    }
+
+    /** Enqueues the whole call. */
+    public void enqueue(CudaStream stream) {
+        align.forEach(step -> step.enqueue(stream));
+        gemms.forEach(step -> step.enqueue(stream));
+        sum.forEach(step -> step.enqueue(stream));
+    }
+
+    /**
+     * Enqueues the alignment of a call that {@link DeviceMoe#bindAligned} made. One of these, the GEMMs of several calls
+     * whose expert rows are -1 for each other's experts, and one sum make a whole.
+     */
+    public void enqueueAlign(CudaStream stream) {
+        parts(align).forEach(step -> step.enqueue(stream));
+    }
+
+    /** Enqueues the GEMMs over the lanes as they were last aligned. */
+    public void enqueueGemms(CudaStream stream) {
+        parts(gemms).forEach(step -> step.enqueue(stream));
+    }
+
+    /** Enqueues the sum over the slots of all lanes that have an expert. */
+    public void enqueueSum(CudaStream stream) {
+        parts(sum).forEach(step -> step.enqueue(stream));
+    }
+
+    @Override
+    public void close() {
+        argument.close();
+    }
+
+    private List<Step> parts(List<Step> steps) {
+        if (align.isEmpty()) {
+            throw new IllegalStateException("a decode call has no parts; expected one over aligned lanes");
+        }
+        return steps;
+    }
+
+    private Step step(String name, int blocks, int threads, int sharedBytes) {
+        return new Step(context.kernel(name, argument), blocks, threads, sharedBytes);
+    }
+
+    private static void describe(ByteBuffer params, DeviceMoe moe, MoeCall call, MoeWay way, int maxBlocks) {
+        params.putLong(MOE_PARAMS.offset("activations"), call.activations());
+        params.putLong(MOE_PARAMS.offset("ids"), call.ids());
+        params.putLong(MOE_PARAMS.offset("rows"), call.rows());
+        params.putLong(MOE_PARAMS.offset("expertRows"), call.expertRows());
+        params.putLong(MOE_PARAMS.offset("weights"), call.weights());
+        params.putLong(MOE_PARAMS.offset("alphas"), call.alphas());
+        call.bank().describe(params, MOE_PARAMS.offset("w13"));
+        params.putLong(MOE_PARAMS.offset("inner"), moe.inner);
+        params.putLong(MOE_PARAMS.offset("laneOut"), moe.laneOut);
+        params.putLong(MOE_PARAMS.offset("out"), call.out());
+        params.putLong(MOE_PARAMS.offset("arrivals"), moe.arrivals);
+        int blocks = MOE_PARAMS.offset("blocks");
+        params.putLong(blocks + LANE_BLOCKS.offset("sortedLanes"), moe.sortedLanes);
+        params.putLong(blocks + LANE_BLOCKS.offset("blockExperts"), moe.blockExperts);
+        params.putLong(blocks + LANE_BLOCKS.offset("paddedLanes"), moe.paddedLanes);
+        params.putLong(blocks + LANE_BLOCKS.offset("laneCounts"), moe.laneCounts);
+        params.putInt(blocks + LANE_BLOCKS.offset("blockLanes"), way.blockLanes());
+        params.putInt(blocks + LANE_BLOCKS.offset("maxBlocks"), maxBlocks);
+        params.putInt(MOE_PARAMS.offset("tokens"), call.tokens());
+        params.putInt(MOE_PARAMS.offset("topK"), moe.shape().topK());
+        params.putInt(MOE_PARAMS.offset("hidden"), moe.shape().row().hidden());
+        params.putInt(MOE_PARAMS.offset("width"), moe.shape().row().expertWidth());
+        params.putInt(MOE_PARAMS.offset("experts"), moe.shape().experts());
+        params.putInt(MOE_PARAMS.offset("blockLanes"), way.blockLanes());
+    }
+
+    private static int ceil(int value, int unit) {
+        return (value + unit - 1) / unit;
+    }
+}

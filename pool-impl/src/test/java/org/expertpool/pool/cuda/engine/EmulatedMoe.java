@@ -1,0 +1,185 @@
+package org.expertpool.pool.cuda.engine;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.expertpool.pool.bank.ExpertRowLayout;
+import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaException;
+import org.expertpool.pool.cuda.CudaStream;
+import org.expertpool.pool.cuda.DeviceBuffer;
+import org.expertpool.pool.cuda.PinnedSlab;
+import org.expertpool.pool.cuda.PinnedSource;
+import org.expertpool.pool.cuda.layout.KernelLayouts;
+import org.expertpool.pool.engine.ResidentEngine;
+import org.expertpool.pool.format.Bf16;
+
+/** What the child JVM of {@link DeviceMoeTest} runs: calls over rows in a bank and in host memory, beside the Java engine. */
+final class EmulatedMoe {
+    private static final MoeShape SHAPE = new MoeShape(3, 2, new ExpertRowLayout(128, 64));
+    private static final SyntheticExperts EXPERTS = new SyntheticExperts(5, 2, SHAPE.experts(), SHAPE.row());
+    private static final int[] TOKENS = {1, 2, 3, 4, 5, 130};
+
+    private final CudaContext context;
+    private final CudaStream stream;
+    private final PinnedSource source;
+    private final AlphaTable alphas;
+    private final ResidentEngine expected;
+
+    private EmulatedMoe(CudaContext context) {
+        this.context = context;
+        stream = new CudaStream(context);
+        source = PinnedSource.load(context, memory -> EXPERTS.hostSource(memory, layer -> {}));
+        alphas = new AlphaTable(context, source, stream);
+        expected = new ResidentEngine(source, SHAPE.topK());
+    }
+
+    public static void main(String[] arguments) {
+        try (CudaContext context = CudaContext.open()) {
+            new EmulatedMoe(context).run();
+        } catch (CudaException failure) {
+            System.out.println(failure.getMessage());
+        }
+    }
+
+    private void run() {
+        int[] rowOfExpert = {4, 0, 2};
+        DeviceBank bank = new DeviceBank(context, SHAPE.row(), 5);
+        bank.fill((byte) 0xff, stream);
+        for (int expert = 0; expert < SHAPE.experts(); expert++) {
+            bank.copyIn(rowOfExpert[expert], source, 1, expert, 1, stream);
+        }
+        compare("bank", bank.view(), rowOfExpert);
+        compare("host view", new RowView(source.deviceRow(1), SHAPE.row()), new int[] {0, 1, 2});
+        compareParts(bank, rowOfExpert);
+        compareCopies(bank);
+    }
+
+    private void compare(String name, RowView rows, int[] rowOfExpert) {
+        StringBuilder line = new StringBuilder(name);
+        try (DeviceMoe moe = new DeviceMoe(context, SHAPE, 130, stream)) {
+            for (int tokens : TOKENS) {
+                Inputs inputs = new Inputs(tokens);
+                try (MoeLaunch launch = moe.bind(inputs.call(rows, rowOfExpert))) {
+                    require(Arrays.equals(inputs.run(launch::enqueue), inputs.expected()), tokens + " tokens");
+                    line.append(' ').append(tokens);
+                }
+            }
+        }
+        System.out.println(line + " tokens equal");
+    }
+
+    /** One alignment, the GEMMs of bank and host apart, one sum. */
+    private void compareParts(DeviceBank bank, int[] rowOfExpert) {
+        Inputs inputs = new Inputs(5);
+        int[] inBank = {rowOfExpert[0], -1, rowOfExpert[2]};
+        int[] inHost = {-1, 1, -1};
+        try (DeviceMoe moe = new DeviceMoe(context, SHAPE, 5, stream);
+                MoeLaunch first = moe.bindAligned(inputs.call(bank.view(), inBank));
+                MoeLaunch second =
+                        moe.bindAligned(inputs.call(new RowView(source.deviceRow(1), SHAPE.row()), inHost))) {
+            short[] actual = inputs.run(queue -> {
+                first.enqueueAlign(queue);
+                second.enqueueGemms(queue);
+                first.enqueueGemms(queue);
+                first.enqueueSum(queue);
+            });
+            require(Arrays.equals(actual, inputs.expected()), "parts");
+            System.out.println("in parts equal");
+        }
+    }
+
+    private void compareCopies(DeviceBank bank) {
+        int[] copies = {2, 3, 0, 1}; // expert, row
+        DeviceBuffer plan = DeviceBuffer.holding(context, stream, KernelLayouts.STEP_OUTPUT.bytes(), host -> {
+            host.putInt(0, 1).putInt(Integer.BYTES, 1);
+            for (int i = 0; i < copies.length; i++) {
+                host.putInt(KernelLayouts.STEP_OUTPUT.offset("copies") + i * Integer.BYTES, copies[i]);
+            }
+        });
+        try (RowCopier copier = new RowCopier(context, source, bank, 3, stream);
+                RowCopier.Launch launch = copier.bind(0, plan.address());
+                PinnedSlab row = new PinnedSlab(context, SHAPE.row().rowBytes())) {
+            launch.enqueue(stream);
+            for (int i = 0; i < copies.length; i += 2) {
+                bank.copyOut(copies[i + 1], row, stream);
+                stream.synchronise("read a row");
+                require(row.buffer().mismatch(source.row(0, copies[i])) == -1, "row " + copies[i + 1]);
+            }
+            bank.copyOut(4, row, stream);
+            stream.synchronise("read a row");
+            require(row.buffer().mismatch(source.row(1, 0)) == -1, "the row beside");
+            System.out.println("copied rows equal");
+        }
+    }
+
+    /** A seeded call of layer 1, some of whose lanes carry no expert. */
+    private final class Inputs {
+        private final int tokens;
+        private final short[] activations;
+        private final int[] ids;
+        private final float[] weights;
+        private final DeviceBuffer out;
+
+        Inputs(int tokens) {
+            this.tokens = tokens;
+            Random random = new Random(tokens);
+            activations = new short[tokens * SHAPE.row().hidden()];
+            for (int i = 0; i < activations.length; i++) {
+                activations[i] = Bf16.fromFloat((float) random.nextGaussian());
+            }
+            ids = random.ints(SHAPE.lanes(tokens), 0, SHAPE.experts()).toArray();
+            weights = new float[ids.length];
+            for (int lane = 0; lane < ids.length; lane++) {
+                weights[lane] = random.nextFloat();
+                if (random.nextInt(8) == 0) {
+                    ids[lane] = -1;
+                }
+            }
+            out = new DeviceBuffer(context, 2L * activations.length);
+        }
+
+        short[] expected() {
+            return expected.forward(1, activations, ids, weights);
+        }
+
+        MoeCall call(RowView rows, int[] rowOfExpert) {
+            int[] rowOfLane = Arrays.stream(ids)
+                    .map(expert -> expert < 0 ? Integer.MIN_VALUE : rowOfExpert[expert])
+                    .toArray();
+            return new MoeCall(
+                    tokens,
+                    device(2L * activations.length, at -> at.asShortBuffer().put(activations)),
+                    device(4L * ids.length, at -> at.asIntBuffer().put(ids)),
+                    device(4L * ids.length, at -> at.asIntBuffer().put(rowOfLane)),
+                    device(4L * rowOfExpert.length, at -> at.asIntBuffer().put(rowOfExpert)),
+                    device(4L * weights.length, at -> at.asFloatBuffer().put(weights)),
+                    alphas.address(1),
+                    rows,
+                    out.address());
+        }
+
+        short[] run(Consumer<CudaStream> work) {
+            work.accept(stream);
+            try (PinnedSlab host = new PinnedSlab(context, out.bytes())) {
+                out.download(0, host, 0, out.bytes(), stream);
+                stream.synchronise("run a call");
+                short[] result = new short[activations.length];
+                host.buffer().asShortBuffer().get(result);
+                return result;
+            }
+        }
+    }
+
+    private long device(long bytes, Consumer<ByteBuffer> fill) {
+        return DeviceBuffer.holding(context, stream, bytes, fill).address();
+    }
+
+    private static void require(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what + " differ");
+        }
+    }
+}
