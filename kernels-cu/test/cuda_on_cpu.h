@@ -220,6 +220,7 @@ inline int atomicAdd(int* address, int value) {
   return old;
 }
 
+inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<unsigned>(value)); }
 inline int __popc(unsigned value) { return __builtin_popcount(value); }
 inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
 inline int __ffs(int value) { return __builtin_ffs(value); }

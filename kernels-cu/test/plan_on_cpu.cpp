@@ -10,8 +10,8 @@
 
 namespace {
 
-// The planner's source with this many threads a block and pairs of rows held by each.
-template <int kThreads, int kHeldPairs>
+// The planner's source with this many threads a block and pairs of rows read at once by each.
+template <int kThreads, int kPairs>
 class EmulatedPlanner {
  public:
   EmulatedPlanner(const test::Geometry& geometry, uint64_t seed)
@@ -26,7 +26,7 @@ class EmulatedPlanner {
     const pool::PlanParams params = {slab_.tables(), step.ids.data(), step.weights.data(),
                                      &output_,       stepMap_.data(), step.layer,
                                      static_cast<int32_t>(step.ids.size())};
-    block_.run([&] { pool::planStep<kThreads, kHeldPairs>(params); });
+    block_.run([&] { pool::planStep<kThreads, kPairs>(params); });
     return test::resultOf(output_, stepMap_, step.ids.size());
   }
 
@@ -37,10 +37,10 @@ class EmulatedPlanner {
   cpu::Block block_;
 };
 
-template <int kThreads, int kHeldPairs>
+template <int kThreads, int kPairs>
 void planner(const test::Geometry& geometry, long steps, uint64_t seed) {
   for (bool edits : {false, true}) {
-    EmulatedPlanner<kThreads, kHeldPairs> planner(geometry, seed);
+    EmulatedPlanner<kThreads, kPairs> planner(geometry, seed);
     test::compareEveryStep(geometry, planner, steps, seed + edits, edits);
   }
 }
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   for (const test::Geometry& geometry : test::geometries()) {
     const long few = geometry.poolRows() > 2000 ? std::max(1L, steps / 10) : steps;
     planner<64, 3>(geometry, few, seed);
-    planner<pool::kPlanThreads, pool::kPlanHeldPairs>(geometry, std::max(1L, few / 10), seed + 100);
+    planner<pool::kPlanThreads, pool::kPlanPairs>(geometry, std::max(1L, few / 10), seed + 100);
   }
   for (int blocks : {1, 2, 7, 64}) rowCopy(blocks, seed + blocks);
   for (int round = 0; round < 6; ++round) {

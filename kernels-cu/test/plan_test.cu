@@ -24,9 +24,15 @@ using test::StepResult;
 using test::TableSlab;
 
 // Other block sizes than the entry point's, for the timing table.
-template <int kThreads, int kHeldPairs>
+template <int kThreads, int kPairs, bool kPrefetch>
 __global__ void __launch_bounds__(kThreads, 1) planWith(const __grid_constant__ pool::PlanParams params) {
-  pool::planStep<kThreads, kHeldPairs>(params);
+  pool::planStep<kThreads, kPairs, kPrefetch>(params);
+}
+
+// What a graph node of that size costs by itself.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, 1) idle(const __grid_constant__ pool::PlanParams params) {
+  if (params.lanes < 0) params.stepMap[threadIdx.x] = 0;
 }
 
 // The pool's tables on the device, and the inputs and outputs of a whole forward, one set a layer.
@@ -337,27 +343,41 @@ Times timeForwards(DevicePool& device, int misses, uint64_t seed, const std::fun
   return {micros[micros.size() / 2], micros[micros.size() / 10], micros[micros.size() * 9 / 10]};
 }
 
-template <int kThreads, int kHeldPairs>
+template <int kThreads, int kPairs, bool kPrefetch>
 void timePlanner(DevicePool& device, std::ofstream& csv, uint64_t seed) {
   for (int misses : {0, 1, 2, 5, 10}) {
     const Times t = timeForwards(device, misses, seed, [&](int layer, cudaStream_t stream) {
-      planWith<kThreads, kHeldPairs><<<1, kThreads, 0, stream>>>(device.params(layer, device.g.topK));
+      planWith<kThreads, kPairs, kPrefetch><<<1, kThreads, 0, stream>>>(device.params(layer, device.g.topK));
     });
-    csv << kThreads << ",none," << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90 << '\n';
-    std::printf("planner, %4d threads, %2d misses: %7.2f us a layer (p10 %.2f, p90 %.2f)\n", kThreads, misses, t.median,
-                t.p10, t.p90);
+    csv << kThreads << ',' << kPrefetch << ",none," << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90 << '\n';
+    std::printf("planner, %4d threads%s, %2d misses: %7.2f us a layer (p10 %.2f, p90 %.2f)\n", kThreads,
+                kPrefetch ? ", prefetch" : "", misses, t.median, t.p10, t.p90);
   }
+}
+
+void timeIdle(DevicePool& device) {
+  test::Graph graph([&](cudaStream_t capture) {
+    for (int layer = 0; layer < device.g.layers; ++layer) {
+      idle<pool::kPlanThreads><<<1, pool::kPlanThreads, 0, capture>>>(device.params(layer, device.g.topK));
+    }
+  });
+  std::vector<double> micros;
+  for (int replay = 0; replay < 40; ++replay) micros.push_back(graph.timedReplayMicros() / device.g.layers);
+  std::sort(micros.begin(), micros.end());
+  std::printf("a node of %d threads that does nothing: %.2f us\n", pool::kPlanThreads, micros[micros.size() / 2]);
 }
 
 void timeAll(const std::string& folder, uint64_t seed) {
   const Geometry geometry = {"qwen3.8-flash-next", 48, 512, 10, 1, 258};
   DevicePool device(geometry);
   std::ofstream planner(folder + "/planner.csv");
-  planner << "threads,copy_blocks,misses,median_us_per_layer,p10_us,p90_us\n";
-  timePlanner<256, 28>(device, planner, seed);
-  timePlanner<512, 14>(device, planner, seed);
-  timePlanner<768, 9>(device, planner, seed);
-  timePlanner<1024, 7>(device, planner, seed);
+  planner << "threads,prefetch,copy_blocks,misses,median_us_per_layer,p10_us,p90_us\n";
+  timeIdle(device);
+  timePlanner<256, 28, false>(device, planner, seed);
+  timePlanner<512, 14, false>(device, planner, seed);
+  timePlanner<512, 14, true>(device, planner, seed);
+  timePlanner<1024, 7, false>(device, planner, seed);
+  timePlanner<1024, 7, true>(device, planner, seed);
 
   // One pinned layer of rows stands for all 48: each replay draws other experts, and no cache holds 1.4 GB.
   RowSource rows(geometry.experts, geometry.rows(), 2764800, geometry.layers);
@@ -367,7 +387,7 @@ void timeAll(const std::string& folder, uint64_t seed) {
         launchPlan(device.params(layer, geometry.topK), stream);
         launchCopy(rows.params(device.output(layer), layer), blocks, stream);
       });
-      planner << pool::kPlanThreads << ',' << blocks << ',' << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90
+      planner << pool::kPlanThreads << ",0," << blocks << ',' << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90
               << '\n';
       std::printf("plan and copy, %3d blocks, %2d misses: %7.2f us a layer (p10 %.2f, p90 %.2f)\n", blocks, misses,
                   t.median, t.p10, t.p90);

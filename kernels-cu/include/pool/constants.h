@@ -18,10 +18,9 @@ constexpr int kMaxExperts = 4096;
 // "No row", "no key", "no expert": the one absent value of all i32 tables.
 constexpr int32_t kAbsent = -1;
 
-// Threads of the planner's single block, and pairs of rows whose clocks each keeps in registers: 14,336 rows in all. Half
-// the threads of a full block, so that twice the registers a thread hold them.
+// Threads of the planner's single block, and pairs of rows whose clocks each reads at once: 14,336 rows in all.
 constexpr int kPlanThreads = 512;
-constexpr int kPlanHeldPairs = 14;
+constexpr int kPlanPairs = 14;
 
 // Victim candidates ranked at once; more than this only when old rows crowd into few columns of threads.
 constexpr int kMaxCandidates = 256;

@@ -3,5 +3,5 @@
 
 extern "C" __global__ void __launch_bounds__(pool::kPlanThreads, 1)
     smxx_lru_plan(const __grid_constant__ pool::PlanParams params) {
-  pool::planStep<pool::kPlanThreads, pool::kPlanHeldPairs>(params);
+  pool::planStep<pool::kPlanThreads, pool::kPlanPairs>(params);
 }

@@ -17,8 +17,8 @@ namespace pool {
 constexpr int kLaneHalves = kMaxLanes / kWarp;
 static_assert(kLaneHalves == 2, "lane masks are 64 bits wide");
 
-// Pairs of rowUse a thread has in flight where it reads what lies beyond those it holds in registers.
-constexpr int kReadPairs = 4;
+// Pairs of rowUse a thread has in flight where it looks again, which is rare: small code matters more than speed.
+constexpr int kAgainPairs = 2;
 
 // A row with the clock of its last use, ordered by (use, row).
 struct RowAge {
@@ -50,16 +50,27 @@ struct PlanScratch {
   int64_t clock;                     // after the step
   int64_t useBelow;                  // a victim's rowUse is below this
   int32_t victimsWanted;
+  int32_t oldThreads;
   int32_t candidates;
   RowAge cut;
   RowAge floor;  // the last row taken
   int64_t oldestUse[ColumnSlots<kThreads>::kCount];  // of each thread's rows
   int32_t oldestRow[ColumnSlots<kThreads>::kCount];
   RowAge columnOldest[kThreads / kWarp];
+  int16_t oldThread[kThreads];  // those with a row at or below the cut
   RowAge candidate[kMaxCandidates];
   int32_t victim[kMaxLanes];
   int32_t victimKey[kMaxLanes];
 };
+
+// Asks for a line without waiting for it.
+__device__ inline void prefetchL1(const void* from) {
+#ifdef __CUDACC__
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(from));
+#else
+  (void)from;
+#endif
+}
 
 __device__ inline RowAge noRow() { return {INT64_MAX, kNoRow}; }
 
@@ -107,73 +118,109 @@ struct VictimRule {
 
   // An odd count's last pair ends in the first staging row: readable, and its Long.MAX is never below useBelow.
   __device__ int pairs() const { return (tables.poolRows + 1) / 2; }
+
+  // Rows 2 * pair and 2 * pair + 1; past the end, rows that are never taken.
+  __device__ longlong2 pair(int pair) const {
+    if (pair >= pairs()) return longlong2{INT64_MAX, INT64_MAX};
+    return reinterpret_cast<const longlong2*>(tables.rowUse)[pair];
+  }
 };
 
-// This thread's pairs of one batch, kThreads apart; all loads are in flight at once, past L1, which holds none of it.
-template <int kThreads, int kPairs>
-__device__ inline void loadPairs(const VictimRule& rule, int first, longlong2 (&loaded)[kPairs]) {
-  const longlong2* use = reinterpret_cast<const longlong2*>(rule.tables.rowUse);
-#pragma unroll
-  for (int i = 0; i < kPairs; ++i) {
-    const int pair = first + i * kThreads;
-    loaded[i] = longlong2{INT64_MAX, INT64_MAX};
-    if (pair < rule.pairs()) loaded[i] = __ldcg(&use[pair]);
-  }
-}
-
+// Calls visit for each row of this thread's pairs, kThreads apart, in ascending order; kPairs of them are in flight at once.
 template <int kThreads, int kPairs, typename Visit>
-__device__ inline void visitPairs(const longlong2 (&loaded)[kPairs], int first, Visit visit) {
+__device__ inline void visitRows(const VictimRule& rule, Visit visit) {
+  for (int first = threadIdx.x; first < rule.pairs(); first += kThreads * kPairs) {
+    longlong2 loaded[kPairs];
 #pragma unroll
-  for (int i = 0; i < kPairs; ++i) {
-    const int row = 2 * (first + i * kThreads);
-    visit(RowAge{loaded[i].x, row});
-    visit(RowAge{loaded[i].y, row + 1});
+    for (int i = 0; i < kPairs; ++i) loaded[i] = rule.pair(first + i * kThreads);
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      const int row = 2 * (first + i * kThreads);
+      visit(RowAge{loaded[i].x, row});
+      visit(RowAge{loaded[i].y, row + 1});
+    }
   }
 }
 
-// Calls visit for each row of this thread's slice, in ascending order. The first batch is held in registers from visit
-// to visit; only a bank larger than that is read again.
-template <int kThreads, int kHeldPairs, typename Visit>
-__device__ inline void visitRows(const VictimRule& rule, const longlong2 (&held)[kHeldPairs], Visit visit) {
-  visitPairs<kThreads>(held, threadIdx.x, visit);
-  for (int first = threadIdx.x + kThreads * kHeldPairs; first < rule.pairs(); first += kThreads * kReadPairs) {
-    longlong2 loaded[kReadPairs];
-    loadPairs<kThreads>(rule, first, loaded);
-    visitPairs<kThreads>(loaded, first, visit);
+// Lanes of the warp below this one that are in the mask.
+__device__ inline int rankInWarp(unsigned mask) { return __popc(mask & ((1u << (threadIdx.x % kWarp)) - 1)); }
+
+// Takes a place for each flagged thread of the warp and returns this thread's: one atomic a warp.
+__device__ inline int takePlaces(int32_t* counter, unsigned first, unsigned second) {
+  int start = 0;
+  if (threadIdx.x % kWarp == 0) start = atomicAdd(counter, __popc(first) + __popc(second));
+  return __shfl_sync(kFullWarp, start, 0);
+}
+
+// Lists the threads that have a row at or below the cut; `mine` is this thread's oldest row.
+template <int kThreads>
+__device__ inline void listOldThreads(const RowAge& mine, PlanScratch<kThreads>& scratch) {
+  const bool old = !before(scratch.cut, mine);
+  const unsigned mask = __ballot_sync(kFullWarp, old);
+  if (mask == 0) return;
+  const int start = takePlaces(&scratch.oldThreads, mask, 0);
+  if (old) scratch.oldThread[start + rankInWarp(mask)] = static_cast<int16_t>(threadIdx.x);
+}
+
+// Lists the rows at or below the cut, up to kMaxCandidates of them, and counts them all. The pairs of the listed threads are
+// shared out over the whole block: few threads have any, and looking through their own one by one would be slow.
+template <int kThreads>
+__device__ inline void listCandidates(const VictimRule& rule, PlanScratch<kThreads>& scratch) {
+  const int rounds = (rule.pairs() + kThreads - 1) / kThreads;  // pairs a thread
+  const int shift = kWarp - __clz(rounds - 1);                  // rounded up to a power of two
+  const int places = scratch.oldThreads << shift;
+  for (int base = 0; base < places; base += kThreads) {
+    const int place = base + static_cast<int>(threadIdx.x);
+    const int round = place & ((1 << shift) - 1);
+    const bool live = place < places && round < rounds;
+    const int pair = live ? scratch.oldThread[place >> shift] + round * kThreads : INT32_MAX / 2;
+    const longlong2 use = rule.pair(pair);
+    const RowAge even = {use.x, 2 * pair};
+    const RowAge odd = {use.y, 2 * pair + 1};
+    const bool takesEven = !before(scratch.cut, even) && rule.admits(even);
+    const bool takesOdd = !before(scratch.cut, odd) && rule.admits(odd);
+    const unsigned evens = __ballot_sync(kFullWarp, takesEven);
+    const unsigned odds = __ballot_sync(kFullWarp, takesOdd);
+    if ((evens | odds) == 0) continue;
+    const int start = takePlaces(&scratch.candidates, evens, odds);
+    const int evenAt = start + rankInWarp(evens);
+    const int oddAt = start + __popc(evens) + rankInWarp(odds);
+    if (takesEven && evenAt < kMaxCandidates) scratch.candidate[evenAt] = even;
+    if (takesOdd && oddAt < kMaxCandidates) scratch.candidate[oddAt] = odd;
   }
 }
 
-// Writes the first victimsWanted victims in order to scratch.victim and returns how many there are; all threads take part.
+// Writes the first victimsWanted victims in order, with their owners, and returns how many there are, or -1 where one of
+// them has no owner; all threads take part.
 //
 // A column is the threads of equal index modulo the number of warps, so that neighbouring pairs of rows lie in different
 // columns. Every round cuts at the r-th smallest of the columns' oldest rows: at least r rows lie at or below the cut,
-// usually few more, since a run of old rows is spread over all columns; those are collected and ranked. Where too many
-// lie below it, r is halved; r = 1 is the oldest row itself.
-template <int kThreads, int kHeldPairs>
+// usually few more, since a run of old rows is spread over all columns; those are listed and ranked. Where too many lie
+// below it, r is halved; r = 1 is the oldest row itself.
+template <int kThreads, int kPairs>
 __device__ int selectVictims(VictimRule rule, PlanScratch<kThreads>& scratch) {
   constexpr int kWarps = kThreads / kWarp;
   static_assert(kWarps <= kWarp, "the columns' oldest rows are ranked by one warp");
   using Slots = ColumnSlots<kThreads>;
   const int warp = threadIdx.x / kWarp;
   const int lane = threadIdx.x % kWarp;
-  longlong2 held[kHeldPairs];
-  loadPairs<kThreads>(rule, threadIdx.x, held);
+  const int32_t* owner = rule.tables.rowKey;
   int found = 0;
   while (found < scratch.victimsWanted) {
     // Ages are not looked at here: rows too young to be victims are younger than all others.
     RowAge mine = noRow();
     if (rule.admitsAll()) {
       // The usual, only look: two selects a row, no branch.
-      visitRows<kThreads>(rule, held, [&](const RowAge& row) { mine = row.use < mine.use ? row : mine; });
+      visitRows<kThreads, kPairs>(rule, [&](const RowAge& row) { mine = row.use < mine.use ? row : mine; });
     } else {
-      visitRows<kThreads>(rule, held, [&](const RowAge& row) {
+      visitRows<kThreads, kAgainPairs>(rule, [&](const RowAge& row) {
         if (row.use < mine.use && rule.admits(row)) mine = row;
       });
     }
     scratch.oldestUse[Slots::of(threadIdx.x)] = mine.use;
     scratch.oldestRow[Slots::of(threadIdx.x)] = mine.row;
-    if (threadIdx.x == 0) scratch.candidates = 0;
-    __syncthreads();  // publishes the threads' oldest and the cleared counter
+    if (threadIdx.x == 0) scratch.oldThreads = scratch.candidates = 0;
+    __syncthreads();  // publishes the threads' oldest and the cleared counters
     const int slot = Slots::of(lane * kWarps + warp);
     const RowAge columnOldest = warpMin({scratch.oldestUse[slot], scratch.oldestRow[slot]});
     if (lane == 0) scratch.columnOldest[warp] = columnOldest;
@@ -182,63 +229,61 @@ __device__ int selectVictims(VictimRule rule, PlanScratch<kThreads>& scratch) {
     const int rank = __popc(__ballot_sync(kFullWarp, before(other, columnOldest)));
     const int live = __popc(__ballot_sync(kFullWarp, other.use < scratch.useBelow));
     if (live == 0) break;
-    RowAge cut;
+    int reach = min(scratch.victimsWanted - found, live);
     int count = 1;
-    for (int reach = min(scratch.victimsWanted - found, live);; reach /= 2) {
-      if (reach == 1) {
-        cut = warpMin(other);
-        if (threadIdx.x == 0) scratch.victim[found] = cut.row;
-        break;
-      }
+    for (; reach > 1; reach /= 2) {
       if (lane == 0 && rank == reach - 1) scratch.cut = columnOldest;  // exactly one warp: live rows are distinct
       __syncthreads();  // publishes the cut
-      cut = scratch.cut;
-      if (!before(cut, mine)) {
-        visitRows<kThreads>(rule, held, [&](const RowAge& row) {
-          if (before(cut, row) || !rule.admits(row)) return;
-          const int i = atomicAdd(&scratch.candidates, 1);
-          if (i < kMaxCandidates) scratch.candidate[i] = row;
-        });
-      }
+      listOldThreads<kThreads>(mine, scratch);
+      __syncthreads();  // publishes the list
+      listCandidates<kThreads>(rule, scratch);
       __syncthreads();  // publishes the candidates
       count = scratch.candidates;
       if (count <= kMaxCandidates) break;
       __syncthreads();  // all have read the counter; the clearing below is published by the cut's barrier
-      if (threadIdx.x == 0) scratch.candidates = 0;
-      count = 1;
+      if (threadIdx.x == 0) scratch.oldThreads = scratch.candidates = 0;
     }
-    const int taken = min(count, scratch.victimsWanted - found);
-    if (count > 1) {
+    bool unowned = false;
+    if (reach == 1) {
+      count = 1;
+      const RowAge oldest = warpMin(other);
+      if (threadIdx.x == 0) {
+        const int32_t key = owner[oldest.row];
+        scratch.victim[found] = oldest.row;
+        scratch.victimKey[found] = key;
+        scratch.floor = oldest;
+        unowned = key == kAbsent;
+      }
+    } else {
+      const int wanted = scratch.victimsWanted - found;
       for (int i = threadIdx.x; i < count; i += kThreads) {
         const RowAge row = scratch.candidate[i];
+        const int32_t key = owner[row.row];  // under way while the row is ranked
         int older = 0;
+#pragma unroll 4
         for (int j = 0; j < count; ++j) older += before(scratch.candidate[j], row);
-        if (older < taken) scratch.victim[found + older] = row.row;
+        if (older >= wanted) continue;
+        scratch.victim[found + older] = row.row;
+        scratch.victimKey[found + older] = key;
+        unowned |= key == kAbsent;
       }
+      if (threadIdx.x == 0) scratch.floor = scratch.cut;
     }
-    if (threadIdx.x == 0) scratch.floor = cut;
-    found += taken;
+    found += min(count, scratch.victimsWanted - found);
     rule.fromStart = false;
-    __syncthreads();  // publishes victim; candidates and the oldest rows may be rewritten
+    // Publishes the victims; candidates and the oldest rows may be rewritten.
+    if (__syncthreads_or(unowned)) return -1;
   }
   return found;
 }
 
-// Victims with their owners. Pool rows own a key in every state that the table check accepts, so owners are read for
-// the chosen rows alone; were one without an owner, the choice is made again with the owners of all rows read.
-template <int kThreads, int kHeldPairs>
+// Pool rows own a key in every state that the table check accepts, so owners are read for the chosen rows alone; were one
+// without an owner, the choice is made again with the owners of all rows read.
+template <int kThreads, int kPairs>
 __device__ int selectOwnedVictims(const PlanTables& tables, PlanScratch<kThreads>& scratch) {
-  for (bool ownedOnly = false;; ownedOnly = true) {
-    const VictimRule rule = {tables, ownedOnly, true, scratch.floor};
-    const int found = selectVictims<kThreads, kHeldPairs>(rule, scratch);
-    int32_t key = 0;
-    if (threadIdx.x < found) {
-      key = tables.rowKey[scratch.victim[threadIdx.x]];
-      scratch.victimKey[threadIdx.x] = key;
-    }
-    // The barrier inside also publishes victimKey.
-    if (!__syncthreads_or(key == kAbsent)) return found;
-  }
+  const int found = selectVictims<kThreads, kPairs>({tables, false, true, scratch.floor}, scratch);
+  if (found >= 0) return found;
+  return selectVictims<kThreads, kAgainPairs>({tables, true, true, scratch.floor}, scratch);
 }
 
 // First lane of its expert, among valid lanes.
@@ -309,7 +354,9 @@ __device__ void classifyLanes(const PlanParams& p, const LaneInputs& in, PlanScr
     if (p.layer == 0) state.forwards = static_cast<int32_t>(static_cast<uint32_t>(state.forwards) + 1u);
   }
   const int32_t forwardIndex = static_cast<int32_t>(static_cast<uint32_t>(state.forwards) - 1u);
-  const bool mayPromote = gateOpen && forwardIndex % controls.promoteInterval == 0;
+  // The remainder is some 40 dependent instructions; the usual interval needs none.
+  const bool onInterval = controls.promoteInterval == 1 || forwardIndex % controls.promoteInterval == 0;
+  const bool mayPromote = gateOpen && onInterval;
 
   bool missing[kLaneHalves];
   bool candidate[kLaneHalves];
@@ -404,8 +451,16 @@ __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>
   }
 }
 
-// One step, by one block of kThreads threads, each of which keeps the clocks of kHeldPairs pairs of rows in registers.
-template <int kThreads, int kHeldPairs>
+// Asks for every line of rowUse that a scan would read. Rows stamped later in the step are written through.
+template <int kThreads>
+__device__ inline void prefetchUse(const PlanTables& tables) {
+  const int64_t* use = tables.rowUse;
+  for (int row = threadIdx.x * 16; row < tables.poolRows; row += kThreads * 16) prefetchL1(use + row);
+}
+
+// One step, by one block of kThreads threads, each of which reads the clocks of kPairs pairs of rows at once. With
+// kPrefetch the clocks are on their way to L1 before it is known whether they are needed.
+template <int kThreads, int kPairs, bool kPrefetch = false>
 __device__ void planStep(const PlanParams& p) {
   static_assert(kThreads % kWarp == 0 && kThreads >= kMaxLanes, "a thread each for the victims of the widest step");
   __shared__ PlanScratch<kThreads> scratch;
@@ -421,12 +476,13 @@ __device__ void planStep(const PlanParams& p) {
     scratch.rowOfExpert[expert] = row;
     p.stepMap[expert] = row;  // commitStep patches what the step changes
   }
+  if constexpr (kPrefetch) prefetchUse<kThreads>(tables);
   __syncthreads();  // publishes the slice to warp 0, and orders the step map before its patches
 
   if (planner) classifyLanes<kThreads>(p, in, scratch);
   __syncthreads();  // publishes victimsWanted and useBelow, and orders the stamped rows before the scan
 
-  const int found = scratch.victimsWanted > 0 ? selectOwnedVictims<kThreads, kHeldPairs>(tables, scratch) : 0;
+  const int found = scratch.victimsWanted > 0 ? selectOwnedVictims<kThreads, kPairs>(tables, scratch) : 0;
   if (planner) commitStep<kThreads>(p, found, scratch);
 }
 

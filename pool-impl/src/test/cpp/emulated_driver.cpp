@@ -187,7 +187,7 @@ const std::map<std::string, Kernel>& kernels() {
                             [](const pool::PlanParams&, const Grid& g) {
                               return g.blocks == 1 && g.threads == pool::kPlanThreads && g.sharedBytes == 0;
                             },
-                            [](const pool::PlanParams& p) { pool::planStep<pool::kPlanThreads, pool::kPlanHeldPairs>(p); })},
+                            [](const pool::PlanParams& p) { pool::planStep<pool::kPlanThreads, pool::kPlanPairs>(p); })},
       {"smxx_row_copy", kernel<pool::RowCopyParams>(
                             [](const pool::RowCopyParams&, const Grid& g) {
                               return g.threads == pool::kCopyThreads && g.sharedBytes == 0;
