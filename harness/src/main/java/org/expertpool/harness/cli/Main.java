@@ -29,6 +29,7 @@ import picocli.CommandLine.ScopeType;
             ReplayCommand.class,
             RunCommand.class,
             SimulateCommand.class,
+            TablesCommand.class,
             TraceCommand.class,
             VerifyCommand.class
         })

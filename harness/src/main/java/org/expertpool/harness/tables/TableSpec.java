@@ -1,0 +1,54 @@
+package org.expertpool.harness.tables;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.expertpool.pool.BadInputException;
+
+/**
+ * What a marked table shows: {@code DIR columns=a,b=heading where=c=1|2,d=3}.
+ *
+ * @param directory the recorded run, relative to the page
+ * @param columns results column to heading, in order; a name alone is its own heading
+ * @param where results column to the values that are let in
+ */
+record TableSpec(String directory, Map<String, String> columns, Map<String, Set<String>> where) {
+    private static final String FORM = "DIR columns=NAME[=HEADING],... [where=NAME=VALUE|VALUE,...]";
+
+    /** Reads what stands behind the marker; {@code place} names file and line. */
+    static TableSpec parse(String place, String text) {
+        List<String> words = new ArrayList<>(List.of(text.strip().split("\\s+")));
+        String directory = words.remove(0);
+        Map<String, String> columns = new LinkedHashMap<>();
+        Map<String, Set<String>> where = new LinkedHashMap<>();
+        for (String word : words) {
+            if (word.startsWith("columns=")) {
+                for (String column : word.substring("columns=".length()).split(",")) {
+                    int heading = column.indexOf('=');
+                    columns.put(
+                            heading < 0 ? column : column.substring(0, heading),
+                            heading < 0 ? column : column.substring(heading + 1).replace('_', ' '));
+                }
+            } else if (word.startsWith("where=")) {
+                for (String condition : word.substring("where=".length()).split(",")) {
+                    int values = condition.indexOf('=');
+                    if (values < 1) {
+                        throw new BadInputException(place + ": condition '" + condition + "', expected NAME=VALUE");
+                    }
+                    Set<String> allowed = new LinkedHashSet<>(
+                            List.of(condition.substring(values + 1).split("\\|", -1)));
+                    where.put(condition.substring(0, values), allowed);
+                }
+            } else {
+                throw new BadInputException(place + ": '" + word + "', expected " + FORM);
+            }
+        }
+        if (columns.isEmpty()) {
+            throw new BadInputException(place + ": names no columns, expected " + FORM);
+        }
+        return new TableSpec(directory, columns, where);
+    }
+}
