@@ -4,21 +4,35 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.expertpool.pool.bank.ExpertPacker;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.PlainExpert;
+import org.expertpool.pool.checkpoint.Checkpoint;
+import org.expertpool.pool.checkpoint.ExpertLoader;
+import org.expertpool.pool.checkpoint.HostConversion;
+import org.expertpool.pool.checkpoint.LoadedExperts;
 import org.expertpool.pool.format.Bf16;
 import org.expertpool.pool.lifecycle.ExpertPool;
 import org.expertpool.pool.lifecycle.PoolRequest;
+import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.testdata.TinyMoe;
 import org.junit.jupiter.api.Test;
 
 /** A trained model's experts through packer, pool and engine, against the MoE outputs of an independent program. */
 class TrainedModelTest {
-    private static HostSource source(TinyMoe model) {
+    private static HostSource source(TinyMoe model) throws IOException {
+        return new ExpertLoader(Checkpoint.open(model.folder()), new HostConversion(ExpertPacker.DEFAULT))
+                .load()
+                .source();
+    }
+
+    /** The same from the test's own reader of the files. */
+    private static HostSource sourceReadApart(TinyMoe model) {
         return EngineFixtures.pack(
                 ExpertPacker.DEFAULT,
                 TinyMoe.LAYERS,
@@ -32,6 +46,68 @@ class TrainedModelTest {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    @Test
+    void loadsTheBytesThatAnotherReaderFinds() throws IOException {
+        TinyMoe model = TinyMoe.openOrSkip();
+        Checkpoint checkpoint = Checkpoint.open(model.folder());
+        assertThat(checkpoint.tensors()).hasSize(9291);
+        assertThat(checkpoint.geometry())
+                .isEqualTo(new ModelGeometry("tiny-moe", 8, 128, 8, 256, 64, 4096, 460_032, 8 * 460_032 + 262_656));
+        LoadedExperts loaded = new ExpertLoader(checkpoint, new HostConversion(ExpertPacker.DEFAULT)).load();
+        assertThat(loaded.loss().blocks()).isEqualTo(8L * 128 * 3 * 256 * 64 / 16);
+        assertThat(loaded.loss().squaredError()).isZero();
+        HostSource apart = sourceReadApart(model);
+        for (int key = 0; key < TinyMoe.LAYERS * TinyMoe.EXPERTS; key++) {
+            assertThat(loaded.source().row(key / TinyMoe.EXPERTS, key % TinyMoe.EXPERTS))
+                    .isEqualTo(apart.row(key / TinyMoe.EXPERTS, key % TinyMoe.EXPERTS));
+        }
+        assertThat(loaded.source().alphas()).isEqualTo(apart.alphas());
+    }
+
+    /** The tokens of a layer in one call, planned or cut between bank and host source: the bits of one token at a time. */
+    @Test
+    void everyPlacementAndWidthGivesTheSameBits() throws IOException {
+        TinyMoe model = TinyMoe.openOrSkip();
+        HostSource source = source(model);
+        ResidentEngine resident = new ResidentEngine(source, TinyMoe.TOP_K);
+        int[][] shapes = {{8, 1}, {20, 8}, {64, 4}, {127, 1}}; // N, decode tokens
+        for (int[] shape : shapes) {
+            ExpertPool pool = ExpertPool.installPoisoned(PoolRequest.onHost(
+                    new PoolConfig(TinyMoe.LAYERS, TinyMoe.EXPERTS, TinyMoe.TOP_K, shape[0], shape[1]), source));
+            pool.openGate();
+            PoolEngine pooled = new PoolEngine(pool);
+            for (int layer = 0; layer < TinyMoe.LAYERS; layer++) {
+                int number = layer;
+                List<TinyMoe.Call> calls = model.golden().stream()
+                        .filter(call -> call.layer == number)
+                        .toList();
+                for (int tokens : new int[] {1, 4, 8, 18}) {
+                    short[] together = forward(pooled, calls.subList(0, tokens));
+                    for (int token = 0; token < tokens; token++) {
+                        short[] alone = forward(resident, calls.subList(token, token + 1));
+                        assertThat(Arrays.copyOfRange(together, token * TinyMoe.HIDDEN, (token + 1) * TinyMoe.HIDDEN))
+                                .isEqualTo(alone);
+                    }
+                }
+            }
+            pool.synchronise();
+            pool.check(RowCheck.ALL);
+        }
+    }
+
+    private static short[] forward(MoeEngine engine, List<TinyMoe.Call> calls) {
+        short[] activations = new short[calls.size() * TinyMoe.HIDDEN];
+        int[] ids = new int[calls.size() * TinyMoe.TOP_K];
+        float[] weights = new float[ids.length];
+        for (int token = 0; token < calls.size(); token++) {
+            TinyMoe.Call call = calls.get(token);
+            System.arraycopy(round(call.input), 0, activations, token * TinyMoe.HIDDEN, TinyMoe.HIDDEN);
+            System.arraycopy(call.ids, 0, ids, token * TinyMoe.TOP_K, TinyMoe.TOP_K);
+            System.arraycopy(call.weights, 0, weights, token * TinyMoe.TOP_K, TinyMoe.TOP_K);
+        }
+        return engine.forward(calls.get(0).layer, activations, ids, weights);
     }
 
     @Test

@@ -74,6 +74,10 @@ public final class TinyMoe {
         return root.resolveSibling("shared");
     }
 
+    public Path folder() {
+        return folder;
+    }
+
     public PlainExpert expert(int layer, int expert) throws IOException {
         String prefix = "model.layers." + layer + ".mlp.experts." + expert + ".";
         return new PlainExpert(
