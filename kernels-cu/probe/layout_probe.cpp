@@ -4,6 +4,7 @@
 
 #include "pool/layout.h"
 #include "pool/moe.h"
+#include "pool/partition.h"
 
 #define NUMBER(name) std::printf(#name ",,0,%d\n", static_cast<int>(pool::name))
 #define STRUCT(type) std::printf(#type ",,0,%zu\n", sizeof(pool::type))
@@ -25,6 +26,7 @@ int main() {
   NUMBER(kChunkK);
   NUMBER(kGeneralThreads);
   NUMBER(kAlignThreads);
+  NUMBER(kPartitionThreads);
 
   STRUCT(PlanState);
   FIELD(PlanState, clock);
@@ -131,5 +133,25 @@ int main() {
   FIELD(MoeParams, blockLanes);
   FIELD(MoeParams, prefetch);
   FIELD(MoeParams, firstBlock);
+
+  STRUCT(PartitionOutput);
+  FIELD(PartitionOutput, missing);
+  FIELD(PartitionOutput, touched);
+  FIELD(PartitionOutput, invalidLane);
+  FIELD(PartitionOutput, reserved);
+  FIELD(PartitionOutput, experts);
+  FIELD(PartitionOutput, laneCounts);
+
+  STRUCT(PartitionParams);
+  FIELD(PartitionParams, tables);
+  FIELD(PartitionParams, ids);
+  FIELD(PartitionParams, weights);
+  FIELD(PartitionParams, safeIds);
+  FIELD(PartitionParams, ringRows);
+  FIELD(PartitionParams, output);
+  FIELD(PartitionParams, layer);
+  FIELD(PartitionParams, lanes);
+  FIELD(PartitionParams, ringSize);
+  FIELD(PartitionParams, reserved);
   return 0;
 }

@@ -1,14 +1,16 @@
 /* The stub driver with memory, streams and kernels: device memory is host memory, and kernels are their own source run on
    the CPU. It holds the binding (argument layout, launch shapes, copies, capture, fork and join, error paths) to results,
-   never to a device's behaviour. A captured graph runs in a random order that its dependencies allow, so that a missing join
-   shows. EMULATED_FAIL=NAME makes that call fail with CUDA_ERROR_ILLEGAL_ADDRESS (700), EMULATED_FAIL_AFTER=N only from its
-   N+1-th use on; at the context's end the number of things not freed is printed to stderr. */
+   never to a device's behaviour. Work waits until the host waits for it, and then runs in a random order that streams, events
+   and a captured graph's dependencies allow, so that a missing wait or join shows. EMULATED_FAIL=NAME makes that call fail
+   with CUDA_ERROR_ILLEGAL_ADDRESS (700), EMULATED_FAIL_AFTER=N only from its N+1-th use on; at the context's end the number
+   of things not freed is printed to stderr. */
 #include "moe_ops_on_cpu.h"
 
 #include "moe/smxx_moe_align.cuh"
 #include "moe/smxx_moe_decode.cuh"
 #include "moe/smxx_moe_general.cuh"
 #include "plan/smxx_lru_plan.cuh"
+#include "route/smxx_partition.cuh"
 #include "rows/smxx_row_copy.cuh"
 
 extern "C" {
@@ -38,6 +40,9 @@ using Graph = std::vector<Node>;
 
 struct Stream;
 
+std::mt19937_64 order(1);
+std::recursive_mutex lock;  // slabs are pinned by several threads
+
 // What is being captured: the streams that take part, and how far each of them and of the events has come.
 struct Capture {
   Stream* origin;
@@ -47,18 +52,26 @@ struct Capture {
 
 struct Stream {
   Capture* capture = nullptr;
+  std::vector<long> ends;  // last pieces of work, not captured
 };
 
 struct Event {
   Capture* capture = nullptr;
   std::vector<int> after;
+  std::vector<long> pending;  // as `after`, not captured
 };
 
-std::recursive_mutex lock;  // slabs are pinned by several threads
+// Work that was enqueued and not yet run, by number.
+struct Pending {
+  Work work;
+  std::vector<long> after;
+};
+std::map<long, Pending> pending;
+long enqueued = 0;
+
 int alive = 0;
 int failures = 0;
 int captures = 0;
-std::mt19937_64 order(1);
 
 int result(const char* call) {
   const std::lock_guard<std::recursive_mutex> guard(lock);
@@ -83,8 +96,11 @@ int make(const char* call, T** handle) {
   return 0;
 }
 
+void runAll();
+
 template <typename T>
 int drop(const char* call, T* handle) {
+  runAll();
   delete handle;
   count(-1);
   return result(call);
@@ -96,9 +112,40 @@ int enqueue(const char* call, Stream* stream, Work work) {
     capture->graph.push_back({work, capture->ends[stream]});
     capture->ends[stream] = {static_cast<int>(capture->graph.size()) - 1};
   } else {
-    work();
+    const std::lock_guard<std::recursive_mutex> guard(lock);
+    pending[enqueued] = {work, stream->ends};
+    stream->ends = {enqueued++};
   }
   return 0;
+}
+
+bool isPending(const std::vector<long>& numbers) {
+  for (long number : numbers) {
+    if (pending.count(number)) return true;
+  }
+  return false;
+}
+
+// Runs pending work in a random order until these have run.
+void runUntil(const std::vector<long>& wanted) {
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  while (isPending(wanted)) {
+    std::vector<long> ready;
+    for (const auto& [number, next] : pending) {
+      if (!isPending(next.after)) ready.push_back(number);
+    }
+    const long next = ready[order() % ready.size()];
+    const Work work = pending[next].work;
+    work();
+    pending.erase(next);
+  }
+}
+
+// As the driver does before it frees anything.
+void runAll() {
+  std::vector<long> all;
+  for (const auto& [number, next] : pending) all.push_back(number);
+  runUntil(all);
 }
 
 // Runs every node after those it depends on, otherwise in a random order.
@@ -188,6 +235,12 @@ const std::map<std::string, Kernel>& kernels() {
                               return g.blocks == 1 && g.threads == pool::kPlanThreads && g.sharedBytes == 0;
                             },
                             [](const pool::PlanParams& p) { pool::planStep<pool::kPlanThreads, pool::kPlanPairs>(p); })},
+      {"smxx_partition", kernel<pool::PartitionParams>(
+                             [](const pool::PartitionParams& p, const Grid& g) {
+                               return g.blocks == 1 && g.threads == pool::kPartitionThreads && g.sharedBytes == 0 &&
+                                      p.ringSize > 0;
+                             },
+                             [](const pool::PartitionParams& p) { pool::partitionLanes(p); })},
       {"smxx_row_copy", kernel<pool::RowCopyParams>(
                             [](const pool::RowCopyParams&, const Grid& g) {
                               return g.threads == pool::kCopyThreads && g.sharedBytes == 0;
@@ -256,6 +309,7 @@ int cuMemAlloc_v2(unsigned long long* pointer, size_t bytes) {
   return 0;
 }
 int cuMemFree_v2(unsigned long long pointer) {
+  runAll();
   std::free(reinterpret_cast<void*>(pointer));
   count(-1);
   return outsideCapture("cuMemFree");
@@ -273,6 +327,7 @@ int cuMemHostGetDevicePointer_v2(unsigned long long* device, void* host, unsigne
   return result("cuMemHostGetDevicePointer");
 }
 int cuMemFreeHost(void* pointer) {
+  runAll();
   std::free(pointer);
   count(-1);
   return outsideCapture("cuMemFreeHost");
@@ -294,7 +349,13 @@ int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, St
 int cuStreamCreate(Stream** stream, unsigned) { return make("cuStreamCreate", stream); }
 int cuStreamDestroy_v2(Stream* stream) { return drop("cuStreamDestroy", stream); }
 int cuStreamSynchronize(Stream* stream) {
-  return stream->capture ? kCaptureUnsupported : result("cuStreamSynchronize");
+  if (stream->capture) return kCaptureUnsupported;
+  runUntil(stream->ends);
+  return result("cuStreamSynchronize");
+}
+int cuStreamIsCapturing(Stream* stream, int* status) {
+  *status = stream->capture ? 1 : 0;
+  return result("cuStreamIsCapturing");
 }
 int cuStreamBeginCapture_v2(Stream* stream, int) {
   stream->capture = new Capture{stream, {}, {}};
@@ -329,10 +390,8 @@ int cuGraphInstantiateWithFlags(Graph** executable, Graph* graph, unsigned long 
 }
 int cuGraphDestroy(Graph* graph) { return drop("cuGraphDestroy", graph); }
 int cuGraphExecDestroy(Graph* executable) { return drop("cuGraphExecDestroy", executable); }
-int cuGraphLaunch(Graph* executable, Stream*) {
-  if (const int failed = result("cuGraphLaunch")) return failed;
-  run(*executable);
-  return 0;
+int cuGraphLaunch(Graph* executable, Stream* stream) {
+  return enqueue("cuGraphLaunch", stream, [graph = *executable] { run(graph); });
 }
 
 int cuEventCreate(Event** event, unsigned) { return make("cuEventCreate", event); }
@@ -340,6 +399,7 @@ int cuEventDestroy_v2(Event* event) { return drop("cuEventDestroy", event); }
 int cuEventRecord(Event* event, Stream* stream) {
   event->capture = stream->capture;
   event->after = stream->capture ? stream->capture->ends[stream] : std::vector<int>();
+  event->pending = stream->ends;
   return result("cuEventRecord");
 }
 int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
@@ -347,10 +407,15 @@ int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
     stream->capture = event->capture;
     std::vector<int>& ends = event->capture->ends[stream];
     ends.insert(ends.end(), event->after.begin(), event->after.end());
+  } else {
+    stream->ends.insert(stream->ends.end(), event->pending.begin(), event->pending.end());
   }
   return result("cuStreamWaitEvent");
 }
-int cuEventSynchronize(Event*) { return outsideCapture("cuEventSynchronize"); }
+int cuEventSynchronize(Event* event) {
+  runUntil(event->pending);
+  return outsideCapture("cuEventSynchronize");
+}
 int cuEventElapsedTime(float* milliseconds, Event*, Event*) {
   *milliseconds = 0.25f;
   return result("cuEventElapsedTime");

@@ -1,6 +1,7 @@
 package org.expertpool.pool.cuda;
 
 import jcuda.driver.CUstream;
+import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
@@ -20,6 +21,20 @@ public final class CudaStream extends CudaResource {
     /** Waits for all work enqueued; errors of that work come out here, with what was being done. */
     public void synchronise(String doing) {
         CudaException.check(doing, "cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(handle));
+    }
+
+    /** Lets what is enqueued from now on wait for an event as it was last recorded; the host does not wait. */
+    public void waitFor(CudaEvent event) {
+        CudaException.check(
+                "wait for an event", "cuStreamWaitEvent", JCudaDriver.cuStreamWaitEvent(handle, event.handle(), 0));
+    }
+
+    /** Whether work goes into a graph under capture rather than to the device. */
+    public boolean isCapturing() {
+        int[] status = new int[1];
+        CudaException.check(
+                "ask for a capture", "cuStreamIsCapturing", JCudaDriver.cuStreamIsCapturing(handle, status));
+        return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
     }
 
     CUstream handle() {

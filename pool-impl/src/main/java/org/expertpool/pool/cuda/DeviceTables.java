@@ -11,7 +11,7 @@ import org.expertpool.pool.plan.PoolTables;
 import org.expertpool.pool.plan.TableImage;
 
 /** A pool's placement tables, state and controls in one device allocation, with a pinned copy for transfers. */
-final class DeviceTables implements AutoCloseable {
+public final class DeviceTables implements AutoCloseable {
     private static final int ALIGNMENT = 16;
 
     private final PoolConfig config;
@@ -26,7 +26,7 @@ final class DeviceTables implements AutoCloseable {
     private final int controlsAt;
 
     /** The memory alone; {@link #upload} and {@link #controls} fill it. */
-    DeviceTables(CudaContext context, PoolConfig config, CudaStream stream) {
+    public DeviceTables(CudaContext context, PoolConfig config, CudaStream stream) {
         this.config = config;
         this.stream = stream;
         long keyBytes = (long) Integer.BYTES * config.keys();
@@ -43,7 +43,7 @@ final class DeviceTables implements AutoCloseable {
     }
 
     /** Writes a PlanTables struct that points here. */
-    void describe(ByteBuffer struct) {
+    public void describe(ByteBuffer struct) {
         struct.putLong(PLAN_TABLES.offset("hotRow"), device.address() + hotRowAt);
         struct.putLong(PLAN_TABLES.offset("coldRow"), device.address() + coldRowAt);
         struct.putLong(PLAN_TABLES.offset("rowKey"), device.address() + rowKeyAt);
@@ -58,7 +58,7 @@ final class DeviceTables implements AutoCloseable {
     }
 
     /** Replaces placement and counters. */
-    void upload(PoolTables tables) {
+    public void upload(PoolTables tables) {
         tables.write(image());
         ByteBuffer state = host.slice(stateAt, PLAN_STATE.bytes());
         state.put(new byte[PLAN_STATE.bytes()]);
@@ -69,7 +69,7 @@ final class DeviceTables implements AutoCloseable {
         stream.synchronise("upload the tables");
     }
 
-    PoolTables download() {
+    public PoolTables download() {
         device.download(0, host, 0, controlsAt, stream);
         stream.synchronise("download the tables");
         ByteBuffer state = host.slice(stateAt, PLAN_STATE.bytes());
@@ -82,7 +82,7 @@ final class DeviceTables implements AutoCloseable {
         return tables;
     }
 
-    void controls(PoolControls next) {
+    public void controls(PoolControls next) {
         ByteBuffer struct = host.slice(controlsAt, PLAN_CONTROLS.bytes());
         struct.put(new byte[PLAN_CONTROLS.bytes()]);
         struct.putInt(PLAN_CONTROLS.offset("gate"), next.gate());
@@ -94,7 +94,7 @@ final class DeviceTables implements AutoCloseable {
         stream.synchronise("upload the controls");
     }
 
-    void clearError() {
+    public void clearError() {
         int at = stateAt + PLAN_STATE.offset("error");
         host.buffer().putInt(at, 0);
         device.upload(at, host, at, Integer.BYTES, stream);

@@ -27,10 +27,17 @@ public final class MoeLaunch implements AutoCloseable {
         void enqueue(CudaStream stream) {
             kernel.launch(blocks, threads, sharedBytes, stream);
         }
+
+        /** Enqueues a share of the whole's blocks. */
+        void enqueue(int share, int whole, CudaStream stream) {
+            kernel.launch(blocks / whole * share, threads, sharedBytes, stream);
+        }
     }
 
     private final CudaContext context;
     private final KernelArgument argument;
+    private final int blockLanes;
+    private final int maxBlocks;
     private final List<Step> align = new ArrayList<>();
     private final List<Step> gemms = new ArrayList<>();
     private final List<Step> sum = new ArrayList<>(); // empty where the last GEMM does it
@@ -39,8 +46,8 @@ public final class MoeLaunch implements AutoCloseable {
         this.context = context;
         argument = new KernelArgument(context, MOE_PARAMS);
         int laneCount = moe.shape().lanes(call.tokens());
-        int maxBlocks =
-                Math.toIntExact(DeviceMoe.maxBlocks(laneCount, moe.shape().experts(), way.blockLanes()));
+        blockLanes = way.blockLanes();
+        maxBlocks = Math.toIntExact(DeviceMoe.maxBlocks(laneCount, moe.shape().experts(), way.blockLanes()));
         describe(argument.struct(), moe, call, way, maxBlocks);
         int hidden = moe.shape().row().hidden();
         int width = moe.shape().row().expertWidth();
@@ -86,6 +93,18 @@ public final class MoeLaunch implements AutoCloseable {
     /** Enqueues the GEMMs over the lanes as they were last aligned. */
     public void enqueueGemms(CudaStream stream) {
         parts(gemms).forEach(step -> step.enqueue(stream));
+    }
+
+    /** As {@link #enqueueGemms(CudaStream)}, of so many blocks of aligned lanes from one on. */
+    public void enqueueGemms(int firstBlock, int blocks, CudaStream stream) {
+        argument.struct().putInt(MOE_PARAMS.offset("firstBlock"), firstBlock);
+        parts(gemms).forEach(step -> step.enqueue(blocks, maxBlocks, stream));
+        argument.struct().putInt(MOE_PARAMS.offset("firstBlock"), 0);
+    }
+
+    /** Lanes of an aligned block. */
+    public int blockLanes() {
+        return blockLanes;
     }
 
     /** Enqueues the sum over the slots of all lanes that have an expert. */

@@ -34,8 +34,10 @@ class KernelLayoutsTest {
         expected.add("kChunkK,,0," + MoeLayouts.CHUNK_K);
         expected.add("kGeneralThreads,,0," + MoeLayouts.GENERAL_THREADS);
         expected.add("kAlignThreads,,0," + MoeLayouts.ALIGN_THREADS);
+        expected.add("kPartitionThreads,,0," + PartitionLayouts.PARTITION_THREADS);
         List<StructLayout> structs = new ArrayList<>(KernelLayouts.all());
         structs.addAll(MoeLayouts.all());
+        structs.addAll(PartitionLayouts.all());
         for (StructLayout struct : structs) {
             expected.add("%s,,0,%d".formatted(struct.name(), struct.bytes()));
             for (StructLayout.Field field : struct.fields()) {
