@@ -4,6 +4,7 @@ import java.util.Optional;
 import org.expertpool.harness.cost.CostModel;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
+import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.model.ModelGeometry;
@@ -35,17 +36,17 @@ public record Pricing(ModelGeometry model, Optional<DeviceProfile> device, long 
     }
 
     /** Bytes of missed rows per token; null where there are no tokens. */
-    Double bytesPerToken(Counts counts) {
-        return Counts.per(Math.multiplyExact(counts.misses(), model.rowBytes()), counts.tokens);
+    public Double bytesPerToken(long misses, long tokens) {
+        return Counts.per(Math.multiplyExact(misses, model.rowBytes()), tokens);
     }
 
     /** Modelled milliseconds per token, whole decode graphs; null without a device or tokens. */
-    Double millisPerToken(Counts counts) {
-        if (device.isEmpty() || counts.forwards == 0) {
+    public Double millisPerToken(StepHistogram steps, long forwards, long tokens) {
+        if (device.isEmpty() || forwards == 0) {
             return null;
         }
         CostModel cost = new CostModel(model, device.get());
-        double micros = cost.decodeMicros(GraphMode.FULL_DECODE, counts.steps, contextTokens);
-        return micros / 1e3 * counts.forwards / counts.tokens;
+        double micros = cost.decodeMicros(GraphMode.FULL_DECODE, steps, contextTokens);
+        return micros / 1e3 * forwards / tokens;
     }
 }

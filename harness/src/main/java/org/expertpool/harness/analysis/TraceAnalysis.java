@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.expertpool.harness.sim.Bounds;
+import org.expertpool.harness.sim.Gap;
 import org.expertpool.harness.sim.ObservedRun;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.StepObserver;
@@ -17,9 +19,6 @@ import org.expertpool.pool.policy.Policies;
 
 /** Runs policies beside both clairvoyant bounds and says where the misses come from and how the trace reuses experts. */
 public final class TraceAnalysis {
-    private static final String BYPASS = "bound.belady";
-    private static final String FORCED = "bound.belady-forced";
-
     private final SimulationRequest request;
     private final int stretchForwards;
     private final Optional<Pricing> pricing;
@@ -59,29 +58,7 @@ public final class TraceAnalysis {
             "victim",
             "admission_ratio",
             "victim_ratio");
-    private final Table layers = Table.of(
-            "layers", "policy", "rows_per_layer", "layer", "selections", "hits", "misses", "promoted", "hit_ratio");
-    private final Table sequences = Table.of(
-            "sequences",
-            "policy",
-            "rows_per_layer",
-            "sequence",
-            "forwards",
-            "tokens",
-            "selections",
-            "hits",
-            "misses",
-            "hit_ratio");
-    private final Table overTime = Table.of(
-            "over_time",
-            "policy",
-            "rows_per_layer",
-            "from_forward",
-            "forwards",
-            "sequence_starts",
-            "selections",
-            "hits",
-            "hit_ratio");
+    private final RunTables parts = new RunTables(List.of("policy", "scope", "rows_per_layer"));
 
     private TraceAnalysis(TraceShape shape, SimulationRequest request, int stretchForwards, Optional<Pricing> pricing) {
         this.request = request;
@@ -108,7 +85,7 @@ public final class TraceAnalysis {
     private AnalysisReport run(RoutingTrace trace) {
         Set<String> policies = new LinkedHashSet<>();
         request.policies().forEach(name -> policies.add(Policies.named(name).fullName()));
-        policies.removeAll(List.of(BYPASS, FORCED));
+        policies.removeAll(List.of(Bounds.BYPASS, Bounds.FORCED));
         List<StepObserver> locality = List.of(workingSets, reuse, overlap);
         for (int rows : request.rows()) {
             Map<SimulationRequest, List<RunCounts>> bounds = new LinkedHashMap<>();
@@ -125,15 +102,19 @@ public final class TraceAnalysis {
                 add(pair.get(0), pair.get(0), pair.get(0));
             }
         }
+        List<Table> tables = new ArrayList<>(List.of(summary, gap));
+        tables.addAll(parts.tables());
+        tables.addAll(List.of(workingSets.table(), reuse.table(), overlap.table()));
         return new AnalysisReport(
-                List.of(summary, gap, layers, sequences, overTime, workingSets.table(), reuse.table(), overlap.table()),
-                Warnings.about(runs));
+                tables, Warnings.about(runs.stream().map(RunCounts::summary).toList()));
     }
 
     /** Belady with bypass and forced. */
     private List<RunCounts> bounds(
             RoutingTrace trace, SimulationRequest settings, int rows, List<StepObserver> others) {
-        return List.of(count(trace, settings, BYPASS, rows, others), count(trace, settings, FORCED, rows, List.of()));
+        return List.of(
+                count(trace, settings, Bounds.BYPASS, rows, others),
+                count(trace, settings, Bounds.FORCED, rows, List.of()));
     }
 
     private RunCounts count(
@@ -161,54 +142,22 @@ public final class TraceAnalysis {
                 all.hitRatio(),
                 all.insertsPerHundred(),
                 Counts.per(all.selections(), all.forwards * run.layers.size()),
-                pricing.map(prices -> prices.bytesPerToken(all)).orElse(null),
-                pricing.map(prices -> prices.millisPerToken(all)).orElse(null)));
-        long admission = forced.all.misses() - bypass.all.misses();
-        long victim = all.misses() - forced.all.misses();
+                pricing.map(prices -> prices.bytesPerToken(all.misses(), all.tokens))
+                        .orElse(null),
+                pricing.map(prices -> prices.millisPerToken(all.steps, all.forwards, all.tokens))
+                        .orElse(null)));
+        Gap split = new Bounds(bypass.touches.count(), bypass.all.misses(), forced.all.misses()).gap(all.misses());
         gap.add(Arrays.asList(
                 run.policy,
                 run.setup.scope().toString(),
                 rows,
                 all.misses(),
-                bypass.compulsory,
-                bypass.all.misses() - bypass.compulsory,
-                admission,
-                victim,
-                Counts.per(admission, all.selections()),
-                Counts.per(victim, all.selections())));
-        for (Counts layer : run.layers) {
-            layers.add(Arrays.asList(
-                    run.policy,
-                    rows,
-                    layer.number,
-                    layer.selections(),
-                    layer.hits,
-                    layer.misses(),
-                    layer.promoted,
-                    layer.hitRatio()));
-        }
-        for (Counts part : run.sequences) {
-            sequences.add(Arrays.asList(
-                    run.policy,
-                    rows,
-                    part.number,
-                    part.forwards,
-                    part.tokens,
-                    part.selections(),
-                    part.hits,
-                    part.misses(),
-                    part.hitRatio()));
-        }
-        for (Counts part : run.stretches) {
-            overTime.add(Arrays.asList(
-                    run.policy,
-                    rows,
-                    part.number,
-                    part.forwards,
-                    part.sequenceStarts,
-                    part.selections(),
-                    part.hits,
-                    part.hitRatio()));
-        }
+                split.compulsory(),
+                split.capacity(),
+                split.admission(),
+                split.victim(),
+                Counts.per(split.admission(), all.selections()),
+                Counts.per(split.victim(), all.selections())));
+        parts.add(List.of(run.policy, run.setup.scope().toString(), rows), run);
     }
 }

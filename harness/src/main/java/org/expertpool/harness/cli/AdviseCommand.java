@@ -20,7 +20,6 @@ import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.units.ByteSize;
 import org.expertpool.pool.model.ModelPresets;
-import org.expertpool.pool.policy.Scope;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -58,20 +57,6 @@ final class AdviseCommand implements Callable<Integer> {
     private String policy;
 
     @Option(
-            names = "--scope",
-            defaultValue = "global",
-            converter = SimulateCommand.ScopeName.class,
-            description = "global or layer. Default ${DEFAULT-VALUE}.")
-    private Scope scope;
-
-    @Option(
-            names = "--decode-tokens",
-            defaultValue = "1",
-            paramLabel = "T",
-            description = "Tokens of the widest forward that is planned. Default ${DEFAULT-VALUE}.")
-    private int decodeTokens;
-
-    @Option(
             names = "--score-from",
             paramLabel = "UNIT=K",
             description = "Default: forward=" + WARM_FROM + " where the trace has twice as many, else all.")
@@ -79,6 +64,9 @@ final class AdviseCommand implements Callable<Integer> {
 
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
+
+    @Mixin
+    private PlannerOptions planner;
 
     @Mixin
     private TraceInput input;
@@ -89,7 +77,7 @@ final class AdviseCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Pricing pricing = new Pricing(ModelPresets.load(model), Optional.of(DeviceProfile.load(device)), context);
-        Adviser adviser = new Adviser(pricing, ByteSize.parse("--memory", memory), decodeTokens);
+        Adviser adviser = new Adviser(pricing, ByteSize.parse("--memory", memory), planner.decodeTokens());
         int rows = adviser.rowsPerLayer();
         Advice advice;
         ScoreWindow score;
@@ -97,10 +85,8 @@ final class AdviseCommand implements Callable<Integer> {
             score = scoreFrom != null
                     ? ScoreWindow.parse(scoreFrom)
                     : ScoreWindow.forwards(opened.forwards() >= 2 * WARM_FROM ? WARM_FROM : 0, Long.MAX_VALUE);
-            SimulationRequest request = SimulationRequest.of(List.of(policy), List.of(rows))
-                    .withScope(scope)
-                    .withDecodeTokens(decodeTokens)
-                    .withScore(score);
+            SimulationRequest request = planner.apply(
+                    SimulationRequest.of(List.of(policy), List.of(rows)).withScore(score));
             advice = adviser.advise(opened, request, policy);
             input.printNotices();
         }

@@ -14,15 +14,9 @@ import org.expertpool.harness.analysis.AnalysisReport;
 import org.expertpool.harness.analysis.Pricing;
 import org.expertpool.harness.analysis.Table;
 import org.expertpool.harness.analysis.TraceAnalysis;
-import org.expertpool.harness.cost.DeviceProfile;
-import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.model.ModelPresets;
-import org.expertpool.pool.policy.Initial;
-import org.expertpool.pool.policy.PolicyName;
-import org.expertpool.pool.policy.Scope;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,14 +33,12 @@ import picocli.CommandLine.Spec;
             "compulsory: first selections of experts that were not resident at the start; capacity: Belady with bypass"
                     + " less compulsory; admission: Belady forced less with bypass; victim: the policy less Belady forced."
                     + " Negatives are shown. Both bounds run in any case.",
-            "--out gets summary, gap, layers, sequences, over_time, working_set, reuse_distance and lag_overlap as CSV."
+            "--out gets summary, gap, layers, sequences, over_time, after_start, working_set, reuse_distance and lag_overlap as"
+                    + " CSV."
         })
 final class AnalyseCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TRACE", description = "Trace file of any known form.")
     private Path trace;
-
-    @Option(names = "--rows", required = true, split = ",", paramLabel = "N", description = "Expert rows per layer.")
-    private List<Integer> rows;
 
     @Option(
             names = "--policy",
@@ -56,60 +48,23 @@ final class AnalyseCommand implements Callable<Integer> {
     private String policies;
 
     @Option(
-            names = "--scope",
-            defaultValue = "global",
-            converter = SimulateCommand.ScopeName.class,
-            description = "global or layer, for policies and bounds. Default ${DEFAULT-VALUE}.")
-    private Scope scope;
-
-    @Option(
-            names = "--initial",
-            defaultValue = "first-n",
-            converter = SimulateCommand.InitialName.class,
-            description = "first-n or empty. Default ${DEFAULT-VALUE}.")
-    private Initial initial;
-
-    @Option(names = "--control", paramLabel = "NAME=VALUE,...", description = "Planner controls, as in simulate.")
-    private String controls;
-
-    @Option(
-            names = "--decode-tokens",
-            defaultValue = "1",
-            paramLabel = "T",
-            description = "Tokens of the widest forward that is planned. Default ${DEFAULT-VALUE}.")
-    private int decodeTokens;
-
-    @Option(
-            names = "--score-from",
-            defaultValue = "forward=0",
-            paramLabel = "UNIT=K",
-            description = "forward=K or sequence=K. Default ${DEFAULT-VALUE}.")
-    private String scoreFrom;
-
-    @Option(names = "--reset", paramLabel = "sequence", description = "Return to the start at every sequence.")
-    private SimulateCommand.Boundary reset;
-
-    @Option(
             names = "--stretch",
             defaultValue = "50",
             paramLabel = "F",
             description = "Forwards per line over time. Default ${DEFAULT-VALUE}.")
     private int stretchForwards;
 
-    @Option(names = "--model", description = "Model preset or .toml file, for bytes over the link.")
-    private String model;
-
-    @Option(names = "--device", description = "Device profile, for modelled times; needs --model.")
-    private String device;
-
-    @Option(names = "--context", defaultValue = "4096", description = "Context in tokens. Default ${DEFAULT-VALUE}.")
-    private long context;
-
     @Option(names = "--out", paramLabel = "DIR", description = "A new folder for the CSV files.")
     private Path out;
 
     @Option(names = "--json", description = "Print one JSON object with all tables.")
     private boolean json;
+
+    @Mixin
+    private ReplayOptions replay;
+
+    @Mixin
+    private PricingOptions prices;
 
     @Mixin
     private TraceInput input;
@@ -122,14 +77,8 @@ final class AnalyseCommand implements Callable<Integer> {
         if (stretchForwards < 1) {
             throw new BadInputException("--stretch " + stretchForwards + ": expected at least 1");
         }
-        Optional<Pricing> pricing = pricing();
-        SimulationRequest request = SimulationRequest.of(PolicyName.splitList(policies), rows)
-                .withScope(scope)
-                .withInitial(initial)
-                .withControls(SimulateCommand.parseControls(controls))
-                .withDecodeTokens(decodeTokens)
-                .withScore(ScoreWindow.parse(scoreFrom))
-                .withResetAtSequence(reset != null);
+        Optional<Pricing> pricing = prices.pricing();
+        SimulationRequest request = replay.request(policies);
         if (out != null) {
             AnalysisFiles.requireNew(out);
         }
@@ -137,7 +86,7 @@ final class AnalyseCommand implements Callable<Integer> {
         String source;
         try (RoutingTrace opened = input.open(trace)) {
             source = opened.source();
-            report = TraceAnalysis.of(opened, request, stretchForwards, pricing);
+            report = TraceAnalysis.of(opened, replay.withProfile(request, opened.shape()), stretchForwards, pricing);
             input.printNotices();
         }
         if (out != null) {
@@ -145,17 +94,6 @@ final class AnalyseCommand implements Callable<Integer> {
         }
         print(source, report);
         return 0;
-    }
-
-    private Optional<Pricing> pricing() {
-        if (model == null) {
-            if (device != null) {
-                throw new BadInputException("--device " + device + ": expected --model beside it");
-            }
-            return Optional.empty();
-        }
-        return Optional.of(new Pricing(
-                ModelPresets.load(model), Optional.ofNullable(device).map(DeviceProfile::load), context));
     }
 
     private void print(String source, AnalysisReport report) throws IOException {

@@ -5,34 +5,26 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
+import org.expertpool.harness.analysis.Warnings;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.sim.PlacementFile;
-import org.expertpool.harness.sim.ProfileFile;
-import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.sim.SimulationCsv;
 import org.expertpool.harness.sim.SimulationRequest;
+import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.sim.Simulator;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.plan.Control;
 import org.expertpool.pool.policy.Initial;
 import org.expertpool.pool.policy.Policies;
-import org.expertpool.pool.policy.PolicyName;
-import org.expertpool.pool.policy.Scope;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code simulate}: replays a trace through placement policies and prints exact counts as CSV. */
 @Command(
@@ -58,49 +50,11 @@ final class SimulateCommand implements Callable<Integer> {
     private Path trace;
 
     @Option(
-            names = "--rows",
-            required = true,
-            split = ",",
-            paramLabel = "N",
-            description = "Expert rows per layer; n = min(N, experts - 1) of them are used.")
-    private List<Integer> rows;
-
-    @Option(
             names = "--policy",
             required = true,
             paramLabel = "NAME,...",
             description = "Policy names; commas inside parentheses belong to a name.")
     private String policies;
-
-    @Option(
-            names = "--scope",
-            defaultValue = "global",
-            converter = ScopeName.class,
-            description =
-                    "global: a miss may take any row; layer: only its own layer's; miss-curve: the same, rows split by"
-                            + " the layers' LRU misses over the first half of the trace. Default ${DEFAULT-VALUE}.")
-    private Scope scope;
-
-    @Option(
-            names = "--initial",
-            defaultValue = "first-n",
-            converter = InitialName.class,
-            description = "first-n: experts 0..n-1 of each layer are resident; empty: none; profile: the most selected."
-                    + " Default ${DEFAULT-VALUE}.")
-    private Initial initial;
-
-    @Option(
-            names = "--control",
-            paramLabel = "NAME=VALUE,...",
-            description = "Planner controls: gate, promoteLimit, promoteInterval, promoteMinMisses, protectRecent.")
-    private String controls;
-
-    @Option(
-            names = "--decode-tokens",
-            defaultValue = "1",
-            paramLabel = "T",
-            description = "Tokens of the widest forward that is planned. Default ${DEFAULT-VALUE}.")
-    private int decodeTokens;
 
     @Option(
             names = "--threads",
@@ -115,26 +69,17 @@ final class SimulateCommand implements Callable<Integer> {
     private boolean listPolicies;
 
     @Option(
-            names = "--score-from",
-            defaultValue = "forward=0",
-            paramLabel = "UNIT=K",
-            description = "forward=K or sequence=K: earlier events change state but are not counted."
-                    + " Default ${DEFAULT-VALUE}.")
-    private String scoreFrom;
-
-    @Option(
-            names = "--reset",
-            paramLabel = "sequence",
-            description = "sequence: return to the start placement at every sequence. Default: carry over.")
-    private Boundary reset;
-
-    @Option(
-            names = "--profile",
-            paramLabel = "FILE",
+            names = "--gap",
             description =
-                    "CSV layer,expert,count for static, pinned and warm placements; else the first half of the sequences,"
-                            + " rounded down, or of the forwards where there is one sequence.")
-    private Path profile;
+                    "Also run Belady's bounds and fill compulsory, capacity, admission and victim, which add up to the"
+                            + " misses.")
+    private boolean gap;
+
+    @Mixin
+    private ReplayOptions replay;
+
+    @Mixin
+    private PricingOptions prices;
 
     @Mixin
     private TraceInput input;
@@ -157,35 +102,6 @@ final class SimulateCommand implements Callable<Integer> {
             description = "Start with a placement that was kept, instead of --initial; one number of rows.")
     private Path warmPlacement;
 
-    /** Where placement can return to its start. */
-    enum Boundary {
-        SEQUENCE
-    }
-
-    /** Takes the names that result files use, and no others. */
-    static final class ScopeName implements ITypeConverter<Scope> {
-        @Override
-        public Scope convert(String text) {
-            return named(Scope.values(), text);
-        }
-    }
-
-    /** As {@link ScopeName}. */
-    static final class InitialName implements ITypeConverter<Initial> {
-        @Override
-        public Initial convert(String text) {
-            return named(Initial.values(), text);
-        }
-    }
-
-    private static <T> T named(T[] values, String text) {
-        return Arrays.stream(values)
-                .filter(value -> value.toString().equals(text))
-                .findFirst()
-                .orElseThrow(() -> new TypeConversionException(
-                        "expected one of " + Arrays.toString(values) + " but was '" + text + "'"));
-    }
-
     @Override
     public Integer call() throws IOException {
         if (listPolicies) {
@@ -195,14 +111,8 @@ final class SimulateCommand implements Callable<Integer> {
         if (threads != null && threads < 1) {
             throw new BadInputException("--threads is " + threads + ", expected at least 1");
         }
-        SimulationRequest request = SimulationRequest.of(PolicyName.splitList(policies), rows)
-                .withScope(scope)
-                .withInitial(initial)
-                .withControls(parseControls(controls))
-                .withDecodeTokens(decodeTokens)
-                .withScore(ScoreWindow.parse(scoreFrom))
-                .withResetAtSequence(reset != null);
-        if (warmPlacement != null && profile != null) {
+        SimulationRequest request = replay.request(policies);
+        if (warmPlacement != null && replay.hasProfile()) {
             throw new BadInputException("--warm-placement and --profile are both given, expected one of them");
         }
         // Files that cannot be written are refused before the work, not after it.
@@ -220,7 +130,13 @@ final class SimulateCommand implements Callable<Integer> {
         try (RoutingTrace opened = input.open(trace)) {
             SimulationRequest whole = withCounts(request, opened.shape());
             placed = placement == null ? "" : PlacementFile.write(opened, whole);
-            String csv = SimulationCsv.write(whole, Simulator.simulate(opened, whole, workers));
+            Valuations valuations = new Valuations(opened, whole, prices.pricing());
+            List<SimulationResult> results = Simulator.simulate(opened, whole, workers);
+            if (gap) {
+                valuations.bound(results);
+            }
+            String csv = SimulationCsv.write(whole, results, valuations::of);
+            warnings(results, opened.shape());
             rowsText = json ? CsvJson.of(csv) : csv;
             input.printNotices();
         }
@@ -241,7 +157,24 @@ final class SimulateCommand implements Callable<Integer> {
             return request.withProfile(PlacementFile.read(warmPlacement, shape, request))
                     .withInitial(Initial.PROFILE);
         }
-        return profile == null ? request : request.withProfile(ProfileFile.read(profile, shape));
+        return replay.withProfile(request, shape);
+    }
+
+    private void warnings(List<SimulationResult> results, TraceShape shape) {
+        List<Warnings.Run> runs = results.stream()
+                .map(result -> new Warnings.Run(
+                        result.policy(),
+                        result.scope().toString(),
+                        result.rowsPerLayer(),
+                        result.effectiveRows(),
+                        shape.topK(),
+                        result.forwards(),
+                        result.partitionForwards(),
+                        result.selections(),
+                        result.misses(),
+                        result.promoted() + result.exchanged()))
+                .toList();
+        Warnings.about(runs).forEach(warning -> spec.commandLine().getErr().println("warning: " + warning));
     }
 
     private static void write(AtomicFile file, String text) throws IOException {
@@ -249,33 +182,5 @@ final class SimulateCommand implements Callable<Integer> {
             stream.write(text.getBytes(StandardCharsets.UTF_8));
         }
         file.commit();
-    }
-
-    /** Names and ranges are checked here, so that a value beyond 32 bits is refused in the control's own words. */
-    static Map<String, Integer> parseControls(String text) {
-        Map<String, Integer> parsed = new HashMap<>();
-        if (text == null) {
-            return parsed;
-        }
-        for (String setting : text.split(",", -1)) {
-            int equals = setting.indexOf('=');
-            if (equals < 0) {
-                throw new BadInputException("--control \"" + setting + "\": expected name=value");
-            }
-            String name = setting.substring(0, equals).strip();
-            Control control = Control.named(name);
-            if (parsed.put(name, control.require(parseValue(setting, equals + 1))) != null) {
-                throw new BadInputException("--control " + name + " is given twice");
-            }
-        }
-        return parsed;
-    }
-
-    private static long parseValue(String setting, int start) {
-        try {
-            return Long.parseLong(setting.substring(start).strip());
-        } catch (NumberFormatException notWhole) {
-            throw new BadInputException("--control \"" + setting + "\": expected a whole number", notWhole);
-        }
     }
 }

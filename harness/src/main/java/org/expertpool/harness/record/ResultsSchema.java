@@ -76,7 +76,15 @@ public final class ResultsSchema {
             higher("ops_per_s", "benchmark: operations per second, mean of a fork"),
             label("note", "remark on the row"),
             label("experts", "routed experts per layer of the model, of which N rows are resident"),
-            exact("output_sha256", "SHA-256 over the bf16 bits of every layer's output of every forward, in order"));
+            exact("output_sha256", "SHA-256 over the bf16 bits of every layer's output of every forward, in order"),
+            exact("tokens", "tokens of the scored forwards"),
+            exact("exchanged", "experts brought in without a miss, by policies that exchange between steps"),
+            exact("compulsory_misses", "first selections of experts that were not resident at the start"),
+            exact("capacity_misses", "what Belady with bypass misses beyond them"),
+            exact("admission_misses", "what Belady misses beyond that where each miss must take a row"),
+            exact("victim_misses", "what the policy misses beyond that; negative where it misses less"),
+            lower("inserts_per_100", "experts brought into the bank per 100 selections: promoted and exchanged"),
+            lower("h2d_bytes_per_token", "expert bytes copied host to device per token"));
 
     private ResultsSchema() {}
 

@@ -11,6 +11,7 @@ import org.expertpool.harness.units.ByteSize;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.plan.Control;
 import org.expertpool.pool.policy.Policies;
+import org.expertpool.pool.policy.Scope;
 
 /**
  * What a definition can vary, in the order in which a matrix is walked: the first axis changes slowest. Axes from
@@ -73,7 +74,11 @@ enum Axis {
             case CONTEXT -> whole(field, value, 1, Long.MAX_VALUE);
             case WINDOW, DEVICE -> text(field, value);
             case POLICY -> Policies.named(text(field, value)).fullName();
-            case SCOPE -> oneOf(field, text(field, value), "global", "layer");
+            case SCOPE ->
+                oneOf(
+                        field,
+                        text(field, value),
+                        Stream.of(Scope.values()).map(Scope::toString).toArray(String[]::new));
             case GRAPH_MODE -> GraphMode.of(field, text(field, value)).word();
             case MEMORY -> size(field, text(field, value));
         };

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.units.ByteSize;
 import org.expertpool.pool.policy.Scope;
@@ -46,7 +47,11 @@ record Cell(String id, Map<String, String> settings) {
     }
 
     Scope scope() {
-        return setting(Axis.SCOPE).orElse("global").equals("layer") ? Scope.LAYER : Scope.GLOBAL;
+        String name = setting(Axis.SCOPE).orElse("global");
+        return Stream.of(Scope.values())
+                .filter(scope -> scope.toString().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     int decodeTokens() {

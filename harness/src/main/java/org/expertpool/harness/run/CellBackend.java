@@ -3,6 +3,7 @@ package org.expertpool.harness.run;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import org.expertpool.harness.analysis.Table;
 import org.expertpool.harness.record.ResultRow;
 
 /** What produces the metrics of a cell: a model, or real kernels on a device. */
@@ -36,6 +37,11 @@ interface CellBackend extends AutoCloseable {
      * @throws org.expertpool.pool.BadInputException where a guard refuses the cell's settings
      */
     void measure(Cell cell, int repetition, ResultRow.Builder row) throws IOException;
+
+    /** Tables that take these cells apart, whose lines say of which one they are; none where a backend has none. */
+    default List<Table> details(List<Cell> cells, int stretchForwards) throws IOException {
+        return List.of();
+    }
 
     @Override
     void close() throws IOException;

@@ -2,6 +2,7 @@ package org.expertpool.harness.run;
 
 import java.util.List;
 import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.sim.Gap;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.sim.Simulator;
@@ -18,16 +19,20 @@ import org.expertpool.pool.model.ModelGeometry;
  */
 record CellCounts(Definition definition, ModelGeometry model) {
     SimulationResult simulate(Cell cell, RoutingTrace trace) {
+        return Simulator.simulate(trace, request(cell, trace)).get(0);
+    }
+
+    /** What a cell asks of a trace; refuses one of another shape than the model's. */
+    SimulationRequest request(Cell cell, RoutingTrace trace) {
         requireSameShape(trace.shape());
         Window window = definition.window(cell);
-        SimulationRequest request = SimulationRequest.of(List.of(cell.policy()), List.of(cell.rows()))
+        return SimulationRequest.of(List.of(cell.policy()), List.of(cell.rows()))
                 .withScope(cell.scope())
                 .withInitial(window.initial())
                 .withControls(cell.controls())
                 .withDecodeTokens(cell.decodeTokens())
                 .withScore(window.score())
                 .withResetAtSequence(window.resetAtSequence());
-        return Simulator.simulate(trace, request).get(0);
     }
 
     void requireSameShape(TraceShape trace) {
@@ -40,6 +45,8 @@ record CellCounts(Definition definition, ModelGeometry model) {
 
     void put(ResultRow.Builder row, SimulationResult result) {
         row.put("policy", result.policy());
+        row.put("scope", result.scope().toString()); // a policy's name may set it, and the start
+        row.put("initial", result.initial().toString());
         row.put("effective_rows", result.effectiveRows());
         row.put("experts", model.experts());
         row.put("hit_ratio", result.hitRatio().orElse(Double.NaN));
@@ -53,11 +60,26 @@ record CellCounts(Definition definition, ModelGeometry model) {
         row.put("staged_per_forward", perForward(result.staged(), result));
         row.put("h2d_bytes_per_forward", bytesPerForward(result));
         row.put("partition_forwards", result.partitionForwards());
+        row.put("tokens", result.tokens());
+        row.put("exchanged", result.exchanged());
+        row.put("inserts_per_100", result.insertsPerHundred().orElse(Double.NaN));
+        row.put("h2d_bytes_per_token", result.tokens() == 0 ? Double.NaN : (double) bytes(result) / result.tokens());
     }
 
     /** Expert bytes copied per planned forward; NaN without any. */
     double bytesPerForward(SimulationResult result) {
-        return perForward(result.misses() * model.rowBytes(), result);
+        return perForward(bytes(result), result);
+    }
+
+    private long bytes(SimulationResult result) {
+        return Math.multiplyExact(result.misses(), model.rowBytes());
+    }
+
+    void put(ResultRow.Builder row, Gap gap) {
+        row.put("compulsory_misses", gap.compulsory());
+        row.put("capacity_misses", gap.capacity());
+        row.put("admission_misses", gap.admission());
+        row.put("victim_misses", gap.victim());
     }
 
     private static double perForward(long count, SimulationResult result) {

@@ -57,7 +57,8 @@ final class CheckReader {
         return metric;
     }
 
-    private static RowSelection selection(TomlTable table, String key) {
+    /** A table of column values that select rows. */
+    static RowSelection selection(TomlTable table, String key) {
         TomlTable where = table.table(key);
         Map<String, String> selection = new LinkedHashMap<>();
         for (String column : where.keys()) {

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param cells in the order in which they run
  * @param repetitions rows per cell
  * @param checks what must hold of the results
+ * @param details which cells are taken apart
  * @param reported ids of rows of the reported figures that belong beside the results
  * @param markedRows values of N to point out in tables
  * @param text the definition as it is kept beside the results: running it gives the same cells
@@ -30,6 +31,7 @@ record Definition(
         List<Cell> cells,
         int repetitions,
         List<Check> checks,
+        Optional<Details> details,
         List<String> reported,
         List<Integer> markedRows,
         String text) {

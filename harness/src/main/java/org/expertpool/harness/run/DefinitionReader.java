@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -40,6 +41,7 @@ final class DefinitionReader {
             "matrix",
             "protocol",
             "check",
+            "details",
             "marks");
     private static final List<String> CONTROLS =
             List.of("promoteLimit", "promoteInterval", "promoteMinMisses", "protectRecent");
@@ -115,9 +117,22 @@ final class DefinitionReader {
                 Matrix.cells(file, matrices),
                 repetitions,
                 root.tables("check").stream().map(CheckReader::read).toList(),
+                details(root),
                 root.texts("reported"),
                 rows(marks),
                 text);
+    }
+
+    private static Optional<Details> details(TomlTable root) {
+        if (!root.has("details")) {
+            return Optional.empty();
+        }
+        TomlTable table = root.table("details");
+        table.allow(List.of("where", "stretch_forwards"));
+        int stretch = table.has("stretch_forwards")
+                ? (int) table.integer("stretch_forwards", 1, Integer.MAX_VALUE)
+                : Details.STRETCH_FORWARDS;
+        return Optional.of(new Details(CheckReader.selection(table, "where"), stretch));
     }
 
     private String engine() {
@@ -129,14 +144,24 @@ final class DefinitionReader {
     }
 
     private static TraceSpec trace(TomlTable table) {
+        if (!table.has("streams")) {
+            return single(table);
+        }
+        return new TraceSpec.Merged(
+                single(table),
+                (int) table.integer("streams", 1, 64),
+                table.has("shuffle_seed") ? table.integer("shuffle_seed", 0, Long.MAX_VALUE) : 1);
+    }
+
+    private static TraceSpec single(TomlTable table) {
         if (table.has("file")) {
-            table.allow(List.of("file", "sha256"));
+            table.allow(List.of("file", "sha256", "streams", "shuffle_seed"));
             if (!SHA256.matcher(table.text("sha256")).matches()) {
                 throw table.bad("sha256", "64 lower-case hex digits");
             }
             return new TraceSpec.File(table.text("file"), table.text("sha256"));
         }
-        table.allow(List.of("preset", "forwards", "prefill_tokens", "file", "sha256"));
+        table.allow(List.of("preset", "forwards", "prefill_tokens", "file", "sha256", "streams", "shuffle_seed"));
         if (!SyntheticTraces.names().contains(table.text("preset"))) {
             throw table.bad("preset", "one of " + String.join(", ", SyntheticTraces.names()));
         }
@@ -200,7 +225,7 @@ final class DefinitionReader {
             values.putIfAbsent(Axis.ENGINE.key(), List.of(engine()));
             checkEngine(values);
             values.putIfAbsent(Axis.WINDOW.key(), List.of("cold"));
-            if (trace instanceof TraceSpec.Preset) {
+            if (trace.isGenerated()) {
                 values.putIfAbsent(Axis.SEED.key(), List.of("1"));
             }
             check(values, trace, windows);
@@ -276,7 +301,7 @@ final class DefinitionReader {
                         + String.join(", ", windows.keySet()) + " with a table [window." + window + "]");
             }
         }
-        if (trace instanceof TraceSpec.File && values.containsKey(Axis.SEED.key())) {
+        if (!trace.isGenerated() && values.containsKey(Axis.SEED.key())) {
             throw new BadInputException(file + ": axes.seed is set, expected none beside trace.file");
         }
         values.getOrDefault(Axis.DEVICE.key(), List.of()).forEach(DeviceProfile::load);

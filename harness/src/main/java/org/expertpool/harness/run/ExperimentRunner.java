@@ -78,6 +78,7 @@ final class ExperimentRunner {
             appendReported(directory.results(), reported);
             runCells(directory.results(), work);
             RunOutcome outcome = outcome(directory);
+            takeApart(directory, options.shard());
             report.write(outcome);
             directory.finish(definition, environment(options, outcome, start));
             return outcome;
@@ -138,6 +139,21 @@ final class ExperimentRunner {
                 progress.advance(next.cell().id());
             }
         }
+    }
+
+    private void takeApart(RunDirectory directory, Shard shard) throws IOException {
+        if (definition.details().isEmpty()) {
+            return;
+        }
+        Details details = definition.details().get();
+        Set<String> chosen = directory.results().rows().stream()
+                .filter(details.where()::selects)
+                .map(row -> row.text("cell"))
+                .collect(Collectors.toSet());
+        List<Cell> cells = shard.of(definition.cells()).stream()
+                .filter(cell -> chosen.contains(cell.id()))
+                .toList();
+        directory.writeDetails(backend.details(cells, details.stretchForwards()));
     }
 
     private ResultRow row(Work work) {

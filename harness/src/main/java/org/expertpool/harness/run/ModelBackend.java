@@ -5,17 +5,22 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.expertpool.harness.analysis.RunDetails;
+import org.expertpool.harness.analysis.Table;
 import org.expertpool.harness.cost.CapacityModel;
 import org.expertpool.harness.cost.CostModel;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.cost.MemoryBudget;
 import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.sim.Bounds;
+import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
@@ -40,6 +45,7 @@ final class ModelBackend implements CellBackend {
     private final TraceLibrary traces;
     private final CellCounts counts;
     private final Map<Map<String, String>, CompletableFuture<SimulationResult>> simulations = new ConcurrentHashMap<>();
+    private final Map<Map<String, String>, CompletableFuture<Bounds>> bounds = new ConcurrentHashMap<>();
     private final ExecutorService workers =
             Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors(), ModelBackend::worker);
 
@@ -91,7 +97,10 @@ final class ModelBackend implements CellBackend {
     @Override
     public void prepare(List<Cell> cells) {
         // What a simulation throws surfaces when its cell is measured.
-        cells.stream().filter(Cell::isPool).map(this::simulation).forEach(future -> {});
+        cells.stream()
+                .filter(Cell::isPool)
+                .map(cell -> simulation(cell).thenCompose(result -> bounds(cell, result)))
+                .forEach(future -> {});
     }
 
     private CompletableFuture<SimulationResult> simulation(Cell cell) {
@@ -99,14 +108,35 @@ final class ModelBackend implements CellBackend {
                 cell.simulationKey(), key -> CompletableFuture.supplyAsync(() -> simulate(cell), workers));
     }
 
+    /** The bounds beside a result: at its rows, scope and start, which the policy's name may set. */
+    private CompletableFuture<Bounds> bounds(Cell cell, SimulationResult result) {
+        Map<String, String> key = new TreeMap<>(cell.simulationKey());
+        key.keySet().removeIf(name -> name.startsWith(Axis.CONTROL_PREFIX));
+        key.put(Axis.POLICY.key(), "bounds");
+        key.put(Axis.SCOPE.key(), result.scope().toString());
+        key.put("initial", result.initial().toString());
+        return bounds.computeIfAbsent(key, any -> CompletableFuture.supplyAsync(() -> bound(cell, result), workers));
+    }
+
+    private Bounds bound(Cell cell, SimulationResult result) {
+        RoutingTrace trace = trace(cell);
+        SimulationRequest same = counts.request(cell, trace)
+                .withControls(Map.of())
+                .withScope(result.scope())
+                .withInitial(result.initial());
+        return Bounds.of(trace, same, cell.rows());
+    }
+
     private SimulationResult simulate(Cell cell) {
-        RoutingTrace trace;
+        return counts.simulate(cell, trace(cell));
+    }
+
+    private RoutingTrace trace(Cell cell) {
         try {
-            trace = traces.open(cell.seed());
+            return traces.open(cell.seed());
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
-        return counts.simulate(cell, trace);
     }
 
     @Override
@@ -115,21 +145,37 @@ final class ModelBackend implements CellBackend {
             throw new BadInputException("engine " + cell.engine()
                     + ": the model backend replays a pool's planner, expected engine pool or backend java");
         }
-        SimulationResult result;
-        try {
-            result = simulation(cell).join();
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof RuntimeException cause) {
-                throw cause;
-            }
-            throw failure;
-        }
+        SimulationResult result = join(simulation(cell));
         counts.put(row, result);
+        counts.put(row, join(bounds(cell, result)).gap(result.misses()));
         row.put("bank_bytes", bankBytes(cell, result));
         Optional<DeviceProfile> device = cell.device().map(DeviceProfile::load);
         if (device.isPresent()) {
             cell.graphMode().ifPresent(mode -> putTimes(row, cell, result, device.get(), mode));
             putMemory(row, cell, device.get());
+        }
+    }
+
+    @Override
+    public List<Table> details(List<Cell> cells, int stretchForwards) throws IOException {
+        RunDetails details = new RunDetails(stretchForwards);
+        boolean first = true; // one trace's tables: those of other seeds differ by chance alone
+        for (Cell cell : cells) {
+            RoutingTrace trace = traces.open(cell.seed());
+            details.add(cell.id(), trace, counts.request(cell, trace), first);
+            first = false;
+        }
+        return details.tables();
+    }
+
+    private static <T> T join(CompletableFuture<T> future) {
+        try {
+            return future.join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw failure;
         }
     }
 

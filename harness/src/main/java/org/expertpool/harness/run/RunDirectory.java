@@ -8,8 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.expertpool.harness.analysis.Table;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.ResultsFile;
 import org.expertpool.harness.record.ResultsSchema;
@@ -23,6 +25,7 @@ import org.expertpool.pool.BadInputException;
 final class RunDirectory implements AutoCloseable {
     static final String DEFINITION = "definition.toml";
     static final String ENVIRONMENT = "environment.json";
+    private static final String DETAILS = "details";
     private static final String HIDDEN_DEFINITION = ".definition.toml";
     private static final String HIDDEN_SESSIONS = ".sessions.json";
     static final String SESSIONS = "sessions";
@@ -146,6 +149,16 @@ final class RunDirectory implements AutoCloseable {
         return Files.exists(environment)
                 ? JSON.readTree(Files.readString(environment)).withArray(SESSIONS)
                 : JSON.createArrayNode();
+    }
+
+    /** Writes a CSV file per table that has lines. */
+    void writeDetails(List<Table> tables) throws IOException {
+        for (Table table : tables) {
+            if (!table.rows().isEmpty()) {
+                Files.createDirectories(path.resolve(DETAILS));
+                write(path.resolve(DETAILS).resolve(table.name() + ".csv"), table.csv());
+            }
+        }
     }
 
     /** Puts environment and definition in their places; the run is over. */

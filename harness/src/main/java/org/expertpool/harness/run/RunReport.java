@@ -51,7 +51,7 @@ final class RunReport {
 
     /** Counts, checks and the table of the marked rows. */
     String summary() {
-        return Stream.of(counts(), reasons(), checks(), table())
+        return Stream.of(counts(), reasons(), checks(), warnings(), table())
                 .filter(part -> !part.isEmpty())
                 .collect(Collectors.joining("\n"));
     }
@@ -66,6 +66,9 @@ final class RunReport {
         parts.add(counts() + reasons());
         if (!checks().isEmpty()) {
             parts.add(checks());
+        }
+        if (!warnings().isEmpty()) {
+            parts.add(warnings());
         }
         parts.add(table());
         figures.stream()
@@ -101,6 +104,12 @@ final class RunReport {
     private String checks() {
         return outcome.checks().stream()
                 .map(check -> "- Check: " + check.line() + "\n")
+                .collect(Collectors.joining());
+    }
+
+    private String warnings() {
+        return RunWarnings.about(definition, outcome.rows()).stream()
+                .map(warning -> "- Warning: " + warning + "\n")
                 .collect(Collectors.joining());
     }
 

@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.expertpool.harness.record.MarkdownTable;
 import org.expertpool.harness.record.ResultRow;
 
@@ -26,13 +27,19 @@ final class SummaryTable {
             "status");
     private static final List<String> METRICS = List.of(
             "hit_ratio",
+            "compulsory_misses",
+            "capacity_misses",
+            "admission_misses",
+            "victim_misses",
+            "inserts_per_100",
             "promoted_per_forward",
             "staged_per_forward",
-            "h2d_bytes_per_forward",
+            "h2d_bytes_per_token",
             "decode_ms_per_token",
             "decode_tok_per_s",
             "fits",
             "context_capacity_tokens");
+    private static final String MISSES = "_misses";
     private static final MathContext SHOWN = new MathContext(4);
 
     private SummaryTable() {}
@@ -47,13 +54,23 @@ final class SummaryTable {
         METRICS.stream()
                 .filter(column -> rows.stream().anyMatch(row -> row.get(column).isPresent()))
                 .forEach(columns::add);
-        MarkdownTable table = new MarkdownTable(columns);
-        rows.forEach(row -> table.add(
-                columns.stream().map(column -> shown(column, row.text(column))).toList()));
+        MarkdownTable table =
+                new MarkdownTable(columns.stream().map(SummaryTable::title).toList());
+        rows.forEach(row ->
+                table.add(columns.stream().map(column -> shown(column, row)).toList()));
         return table.toString();
     }
 
-    private static String shown(String column, String value) {
+    private static String title(String column) {
+        return column.endsWith(MISSES) ? column.replace(MISSES, " %") : column;
+    }
+
+    private static String shown(String column, ResultRow row) {
+        String value = row.text(column);
+        double selections = row.number("selections").orElse(0);
+        if (column.endsWith(MISSES) && !value.isEmpty() && selections > 0) { // parts of the misses, of all selections
+            return String.format(Locale.ROOT, "%.2f", 100 * row.number(column).orElseThrow() / selections);
+        }
         if (value.isEmpty() || !METRICS.contains(column) || !value.matches("-?[0-9.]+") || !value.contains(".")) {
             return value;
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -12,6 +13,7 @@ import org.expertpool.harness.trace.InMemoryTrace;
 import org.expertpool.harness.trace.PrefillChunks;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.Traces;
+import org.expertpool.harness.trace.combine.StreamMerge;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
 import org.expertpool.pool.BadInputException;
 
@@ -28,6 +30,9 @@ final class TraceLibrary implements AutoCloseable {
 
     /** Refuses a trace file whose bytes are not those that the definition names; an absent one is for {@link #open}. */
     static void verify(TraceSpec spec, RepositoryFiles files) throws IOException {
+        if (spec instanceof TraceSpec.Merged merged) {
+            verify(merged.of(), files);
+        }
         if (spec instanceof TraceSpec.File file && Files.exists(files.resolve(file.path()))) {
             String found = FileHash.sha256(files.resolve(file.path()));
             if (!found.equals(file.sha256())) {
@@ -41,14 +46,23 @@ final class TraceLibrary implements AutoCloseable {
     synchronized RoutingTrace open(OptionalLong seed) throws IOException {
         RoutingTrace trace = open.get(seed);
         if (trace == null) {
-            trace = load(seed);
+            trace = load(spec, seed);
             open.put(seed, trace);
         }
         return trace;
     }
 
-    private RoutingTrace load(OptionalLong seed) throws IOException {
-        if (spec instanceof TraceSpec.Preset preset) {
+    private RoutingTrace load(TraceSpec wanted, OptionalLong seed) throws IOException {
+        if (wanted instanceof TraceSpec.Merged merged) {
+            try (RoutingTrace whole = load(merged.of(), seed)) {
+                StreamMerge merge =
+                        new StreamMerge(List.of(whole), merged.streams(), OptionalLong.of(merged.shuffleSeed()));
+                InMemoryTrace.Builder copy = InMemoryTrace.builder(merge.shape(), merge.source());
+                merge.writeTo(copy);
+                return copy.build();
+            }
+        }
+        if (wanted instanceof TraceSpec.Preset preset) {
             // Generated once and held: a simulation per size would otherwise generate it again.
             long tokens = Math.multiplyExact(preset.forwards(), preset.prefillTokens());
             try (RoutingTrace generated = SyntheticTraces.preset(preset.preset(), tokens, seed.orElseThrow())) {
@@ -61,7 +75,7 @@ final class TraceLibrary implements AutoCloseable {
                 return copy.build();
             }
         }
-        TraceSpec.File file = (TraceSpec.File) spec;
+        TraceSpec.File file = (TraceSpec.File) wanted;
         Path path = files.resolve(file.path());
         if (!Files.exists(path)) {
             throw new SkippedException("trace file " + file.path() + " is not here");

@@ -5,6 +5,11 @@ sealed interface TraceSpec {
     /** What stands in the {@code trace} column. */
     String label();
 
+    /** Whether a generator makes it, so that its seed is an axis. */
+    default boolean isGenerated() {
+        return false;
+    }
+
     /**
      * A calibrated generator; the seed is an axis.
      *
@@ -16,6 +21,11 @@ sealed interface TraceSpec {
         @Override
         public String label() {
             return prefillTokens > 1 ? preset + ", prefill " + prefillTokens : preset;
+        }
+
+        @Override
+        public boolean isGenerated() {
+            return true;
         }
     }
 
@@ -29,6 +39,25 @@ sealed interface TraceSpec {
         @Override
         public String label() {
             return path.substring(path.lastIndexOf('/') + 1);
+        }
+    }
+
+    /**
+     * The sequences of a trace side by side, in an order drawn by a seed.
+     *
+     * @param of the trace they are taken from
+     * @param streams sequences decoded at once
+     * @param shuffleSeed order of the sequences
+     */
+    record Merged(TraceSpec of, int streams, long shuffleSeed) implements TraceSpec {
+        @Override
+        public String label() {
+            return of.label() + ", " + streams + " streams";
+        }
+
+        @Override
+        public boolean isGenerated() {
+            return of.isGenerated();
         }
     }
 }

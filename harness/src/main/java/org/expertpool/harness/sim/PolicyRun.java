@@ -19,6 +19,7 @@ final class PolicyRun {
     private long staged;
     private long exchanged;
     private long forwards;
+    private long tokens;
     private long partitionForwards;
     private long partitionHits;
     private long partitionMisses;
@@ -45,8 +46,9 @@ final class PolicyRun {
     }
 
     /** A scored forward has been planned. */
-    void endForward() {
+    void endForward(int tokensOfForward) {
         forwards++;
+        tokens += tokensOfForward;
     }
 
     /** A scored forward on the partition path reads residents from the bank and changes nothing (pool-semantics 6). */
@@ -84,6 +86,7 @@ final class PolicyRun {
                 pool.residentPerLayer(),
                 pool.poolRows(),
                 forwards,
+                tokens,
                 hits + misses,
                 hits,
                 misses,

@@ -5,8 +5,10 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVPrinter;
@@ -19,7 +21,10 @@ public final class SimulationCsv {
     private SimulationCsv() {}
 
     /** Header and rows, lines ended by {@code \n}. */
-    public static String write(SimulationRequest request, List<SimulationResult> results) {
+    public static String write(
+            SimulationRequest request,
+            List<SimulationResult> results,
+            Function<SimulationResult, Valuation> valuations) {
         StringBuilder text = new StringBuilder();
         try (CSVPrinter csv = new CSVPrinter(text, FORMAT)) {
             csv.printRecord(
@@ -45,8 +50,17 @@ public final class SimulationCsv {
                     "reset",
                     "score_from",
                     "exchanged",
-                    "inserts_per_100");
+                    "inserts_per_100",
+                    "tokens",
+                    "compulsory",
+                    "capacity",
+                    "admission",
+                    "victim",
+                    "h2d_bytes_per_token",
+                    "modelled_ms_per_token");
             for (SimulationResult result : results) {
+                Valuation valuation = valuations.apply(result);
+                Optional<Gap> gap = valuation.gap();
                 csv.printRecord(
                         result.policy(),
                         result.scope(),
@@ -70,7 +84,14 @@ public final class SimulationCsv {
                         request.resetAtSequence() ? "sequence" : "",
                         request.score(),
                         result.exchanged(),
-                        format("%.4f", result.insertsPerHundred()));
+                        format("%.4f", result.insertsPerHundred()),
+                        result.tokens(),
+                        gap.map(Gap::compulsory).orElse(null),
+                        gap.map(Gap::capacity).orElse(null),
+                        gap.map(Gap::admission).orElse(null),
+                        gap.map(Gap::victim).orElse(null),
+                        format("%.1f", valuation.h2dBytesPerToken()),
+                        format("%.6f", valuation.modelledMsPerToken()));
             }
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible); // a string takes everything

@@ -13,6 +13,7 @@ import org.expertpool.pool.policy.Scope;
  * @param effectiveRows {@code min(N, E - 1)}
  * @param capacityRows layers x effectiveRows
  * @param forwards scored forwards that the planner planned
+ * @param tokens of those forwards
  * @param selections {@code hits + misses}
  * @param misses {@code promoted + staged}
  * @param exchanged experts brought in without a miss, by policies that exchange between events
@@ -28,6 +29,7 @@ public record SimulationResult(
         int effectiveRows,
         long capacityRows,
         long forwards,
+        long tokens,
         long selections,
         long hits,
         long misses,

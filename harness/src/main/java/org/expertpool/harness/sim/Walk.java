@@ -50,7 +50,7 @@ final class Walk implements Runnable {
             }
         }
         if (scored) {
-            runs.forEach(PolicyRun::endForward);
+            runs.forEach(run -> run.endForward(reader.tokens()));
         }
     }
 

@@ -290,7 +290,7 @@ class TraceAnalysisTest {
         assertThat(analyse(wide, sound).warnings())
                 .contains(
                         "6 of 6 scored forwards are wider than the planner, change no placement and are not in the counts;"
-                                + " see --decode-tokens",
+                                + " see decode tokens",
                         "nothing was counted: no planned forward lies in the scored part");
         // All six experts fit from the start on.
         AnalysisReport flat =

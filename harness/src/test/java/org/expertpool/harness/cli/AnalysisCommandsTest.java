@@ -65,6 +65,7 @@ class AnalysisCommandsTest {
                             "layers.csv",
                             "sequences.csv",
                             "over_time.csv",
+                            "after_start.csv",
                             "working_set.csv",
                             "reuse_distance.csv",
                             "lag_overlap.csv");

@@ -28,8 +28,9 @@ class ParallelSimulationTest {
     private final RoutingTrace trace = TestTraces.random(11, 3, 20, 3, 300, 25, 5);
 
     private List<String> csv(SimulationRequest request, int threads) {
-        return List.of(SimulationCsv.write(request, Simulator.simulate(trace, request, threads))
-                .split("\n"));
+        return List.of(
+                SimulationCsv.write(request, Simulator.simulate(trace, request, threads), result -> Valuation.NONE)
+                        .split("\n"));
     }
 
     @Test

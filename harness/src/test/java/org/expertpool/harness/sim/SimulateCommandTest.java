@@ -27,7 +27,8 @@ class SimulateCommandTest {
     private static final String HEADER =
             "policy,scope,initial,rows_per_layer,effective_rows,capacity_rows,forwards,selections,hits,misses,promoted,"
                     + "staged,hit_ratio,partition_forwards,partition_selections,partition_hits,partition_misses,"
-                    + "decode_tokens,controls,reset,score_from,exchanged,inserts_per_100\n";
+                    + "decode_tokens,controls,reset,score_from,exchanged,inserts_per_100,"
+                    + "tokens,compulsory,capacity,admission,victim,h2d_bytes_per_token,modelled_ms_per_token\n";
 
     @TempDir
     private Path folder;
@@ -49,27 +50,67 @@ class SimulateCommandTest {
     @Test
     void printsARowPerPolicyAndSize() {
         CommandResult result = simulate("--rows", "3,9", "--policy", "lru,belady");
-        assertThat(result.err()).isEmpty();
+        assertThat(result.err())
+                .contains("warning: rows 3 per layer are fewer than twice top-k (2)", "rows 9 fell back to 5")
+                .hasLineCount(2);
         assertThat(result.exit()).isZero();
         assertThat(result.out())
                 .isEqualTo(
                         HEADER
-                                + "evict.lru,global,first-n,3,3,3,5,10,7,3,3,0,0.700000000,0,0,0,0,1,,,forward=0,0,30.0000\n"
-                                + "evict.lru,global,first-n,9,5,5,5,10,9,1,1,0,0.900000000,0,0,0,0,1,,,forward=0,0,10.0000\n"
-                                + "bound.belady,global,first-n,3,3,3,5,10,7,3,2,1,0.700000000,0,0,0,0,1,,,forward=0,0,20.0000\n"
-                                + "bound.belady,global,first-n,9,5,5,5,10,9,1,0,1,0.900000000,0,0,0,0,1,,,forward=0,0,0.0000\n");
+                                + "evict.lru,global,first-n,3,3,3,5,10,7,3,3,0,0.700000000,0,0,0,0,1,,,forward=0,0,30.0000,5,,,,,,\n"
+                                + "evict.lru,global,first-n,9,5,5,5,10,9,1,1,0,0.900000000,0,0,0,0,1,,,forward=0,0,10.0000,5,,,,,,\n"
+                                + "bound.belady,global,first-n,3,3,3,5,10,7,3,2,1,0.700000000,0,0,0,0,1,,,forward=0,0,20.0000,5,,,,,,\n"
+                                + "bound.belady,global,first-n,9,5,5,5,10,9,1,0,1,0.900000000,0,0,0,0,1,,,forward=0,0,0.0000,5,,,,,,\n");
     }
 
     @Test
     void writesTheSameToAFile() throws IOException {
         Path out = folder.resolve("out.csv");
-        CommandResult printed = simulate("--rows", "3", "--policy", "evict.lru");
-        CommandResult written = simulate("--rows", "3", "--policy", "evict.lru", "--out", out.toString());
+        CommandResult printed = simulate("--rows", "4", "--policy", "evict.lru");
+        CommandResult written = simulate("--rows", "4", "--policy", "evict.lru", "--out", out.toString());
         assertThat(written).isEqualTo(new CommandResult(0, "", ""));
         assertThat(Files.readString(out)).isEqualTo(printed.out());
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).containsExactlyInAnyOrder(trace, out);
         }
+    }
+
+    /** Experts 3, 4 and 5 are first touches outside the start 0, 1, 2; LRU and both bounds miss nothing else. */
+    @Test
+    void splitsTheMissesWhereAsked() throws IOException {
+        CommandResult result = simulate("--rows", "3", "--policy", "lru,belady", "--gap");
+        assertThat(result.out().lines().skip(1)).hasSize(2).allMatch(line -> line.endsWith(",5,3,0,0,0,,"));
+        CommandResult fifo = simulate("--rows", "2", "--policy", "fifo", "--gap");
+        // Two rows are the step's own: hits are the overlap with the step before, 0 at the start and thrice 3 or 4.
+        // With
+        // bypass the first step leaves 0 and 3, the next keeps them, and 4 5 then miss both: 3 4, and 4 5, four misses.
+        assertThat(fifo.out().lines().skip(1))
+                .singleElement()
+                .asString()
+                .contains(",5,10,4,6,")
+                .endsWith(",5,3,1,2,0,,");
+    }
+
+    @Test
+    void pricesWhatItCountsWhereAModelIsGiven() throws IOException {
+        Path model = Files.writeString(folder.resolve("small.toml"), """
+                layers = 1
+                experts = 6
+                topK = 2
+                hidden = 128
+                expertWidth = 64
+                kvBytesPerToken = 1024
+                denseBytesPerLayer = 65536
+                fixedBytes = 0
+                """);
+        // 3 misses in 5 tokens; a row is 24,576 weights in half a byte each, and a byte for every 16 of them.
+        CommandResult result =
+                simulate("--rows", "4", "--policy", "belady", "--model", model.toString(), "--device", "h200");
+        assertThat(result.err()).isEmpty();
+        assertThat(result.out().lines().skip(1)).singleElement().asString().contains(",5,,,,,");
+        CommandResult other = simulate("--rows", "4", "--policy", "lru", "--model", "gpt-oss-20b");
+        assertThat(other.exit()).isEqualTo(2);
+        assertThat(other.err()).contains("of model gpt-oss-20b").hasLineCount(1);
     }
 
     @Test
@@ -85,7 +126,7 @@ class SimulateCommandTest {
                 "--score-from=sequence=1");
         assertThat(result.out())
                 .isEqualTo(HEADER + "evict.lru,layer,empty,3,3,3,0,0,0,0,0,0,,0,0,0,0,2,"
-                        + "promoteLimit=1;promoteMinMisses=2,sequence,sequence=1,0,\n");
+                        + "promoteLimit=1;promoteMinMisses=2,sequence,sequence=1,0,,0,,,,,,\n");
     }
 
     /** Without a profile 0, 3 and 4 lead in the first two forwards; the file says 1, 2 and 5. */
@@ -204,7 +245,7 @@ class SimulateCommandTest {
     @Test
     void noticesAreForTracesThatAreRead() throws IOException {
         Path csv = Files.writeString(folder.resolve("two.csv"), "token,layer,e0\n0,0,1\n1,0,2\n");
-        CommandResult good = poolbench("simulate", csv.toString(), "--rows", "1", "--policy", "lru");
+        CommandResult good = poolbench("simulate", csv.toString(), "--rows", "2", "--policy", "lru");
         assertThat(good.exit()).isZero();
         assertThat(good.err())
                 .startsWith("notice: ")

@@ -2,8 +2,8 @@ package org.expertpool.pool.policy;
 
 /**
  * 2Q, full version (Johnson and Shasha, VLDB 1994): missing keys enter {@code A1in}, a FIFO that should hold a quarter of the
- * rows; what leaves it is remembered in {@code A1out}, half as many keys as rows. A missing key remembered there enters
- * {@code Am}, an LRU list. Hits in {@code A1in} change nothing. The oldest of {@code A1in} goes while that is above its size,
+ * rows; what leaves it is remembered in {@code A1out}, half as many keys as rows. A missing key remembered there, looked up before
+ * anything leaves, enters {@code Am}, an LRU list. Hits in {@code A1in} change nothing. The oldest of {@code A1in} goes while that is above its size,
  * else the oldest of {@code Am}; rows that the event uses are passed over. Keeps no counts. All rows start in {@code A1in}.
  */
 final class TwoQueueOrder implements EvictionOrder {
@@ -13,6 +13,7 @@ final class TwoQueueOrder implements EvictionOrder {
     private final PoolState state;
     private final RowQueues queues;
     private final IndexLists a1Out; // of keys, a list per group
+    private int entering = PoolState.ABSENT; // the missing key, where A1out remembered it before anything left
 
     TwoQueueOrder(PoolState state) {
         this.state = state;
@@ -25,6 +26,7 @@ final class TwoQueueOrder implements EvictionOrder {
     public void reset() {
         queues.reset(A1_IN);
         a1Out.clear();
+        entering = PoolState.ABSENT;
     }
 
     @Override
@@ -36,12 +38,16 @@ final class TwoQueueOrder implements EvictionOrder {
 
     @Override
     public int victim(int group, int key, long usedBefore) {
+        entering = a1Out.listOf(key) == PoolState.ABSENT ? PoolState.ABSENT : key;
         boolean fromIn = queues.size(group, A1_IN) > Math.max(1, state.freeRows(group) / 4);
         return queues.oldest(group, fromIn ? A1_IN : AM, fromIn ? AM : A1_IN, usedBefore);
     }
 
     @Override
     public void evicted(int row) {
+        if (entering != PoolState.ABSENT) {
+            a1Out.remove(entering);
+        }
         if (queues.isIn(A1_IN, row)) {
             int group = state.groupOf(row);
             a1Out.append(group, state.rowKey[row]);
@@ -52,11 +58,7 @@ final class TwoQueueOrder implements EvictionOrder {
 
     @Override
     public void promoted(int row) {
-        int key = state.rowKey[row];
-        boolean remembered = a1Out.listOf(key) != PoolState.ABSENT;
-        if (remembered) {
-            a1Out.remove(key);
-        }
+        boolean remembered = state.rowKey[row] == entering;
         queues.append(remembered ? AM : A1_IN, row);
     }
 

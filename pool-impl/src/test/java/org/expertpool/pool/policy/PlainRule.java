@@ -349,6 +349,7 @@ abstract class PlainRule {
 
         @Override
         void moves(int row, int key, long clock) {
+            boolean remembered = out.remove((Integer) key);
             if (in.remove((Integer) row)) {
                 out.add(keyOf.get(row));
                 if (out.size() > Math.max(1, rows / 2)) {
@@ -356,7 +357,7 @@ abstract class PlainRule {
                 }
             }
             main.remove((Integer) row);
-            (out.remove((Integer) key) ? main : in).add(row);
+            (remembered ? main : in).add(row);
             keyOf.put(row, key);
         }
     }
