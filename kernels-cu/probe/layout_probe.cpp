@@ -5,6 +5,7 @@
 #include "pool/layout.h"
 #include "pool/moe.h"
 #include "pool/partition.h"
+#include "pool/route.h"
 
 #define NUMBER(name) std::printf(#name ",,0,%d\n", static_cast<int>(pool::name))
 #define STRUCT(type) std::printf(#type ",,0,%zu\n", sizeof(pool::type))
@@ -27,6 +28,7 @@ int main() {
   NUMBER(kGeneralThreads);
   NUMBER(kAlignThreads);
   NUMBER(kPartitionThreads);
+  NUMBER(kRouteThreads);
 
   STRUCT(PlanState);
   FIELD(PlanState, clock);
@@ -153,5 +155,31 @@ int main() {
   FIELD(PartitionParams, lanes);
   FIELD(PartitionParams, ringSize);
   FIELD(PartitionParams, reserved);
+
+  STRUCT(RouteState);
+  FIELD(RouteState, forward);
+  FIELD(RouteState, hash);
+  FIELD(RouteState, selected);
+  FIELD(RouteState, promoted);
+  FIELD(RouteState, staged);
+  FIELD(RouteState, pending);
+
+  STRUCT(RouteParams);
+  FIELD(RouteParams, tapeIds);
+  FIELD(RouteParams, tapeWeights);
+  FIELD(RouteParams, state);
+  FIELD(RouteParams, hashes);
+  FIELD(RouteParams, output);
+  FIELD(RouteParams, plan);
+  FIELD(RouteParams, ids);
+  FIELD(RouteParams, weights);
+  FIELD(RouteParams, layer);
+  FIELD(RouteParams, layers);
+  FIELD(RouteParams, lanes);
+  FIELD(RouteParams, experts);
+  FIELD(RouteParams, tapeForwards);
+  FIELD(RouteParams, hashSlots);
+  FIELD(RouteParams, outputWords);
+  FIELD(RouteParams, sanitise);
   return 0;
 }

@@ -11,12 +11,15 @@
 #include "moe/smxx_moe_general.cuh"
 #include "plan/smxx_lru_plan.cuh"
 #include "route/smxx_partition.cuh"
+#include "route/smxx_route_replay.cuh"
 #include "rows/smxx_row_copy.cuh"
 
 extern "C" {
 extern const char expertpool_stub_driver[];  // in C++ a constant is not exported otherwise
 #include "../c/stub_driver.c"
 }
+
+#include <malloc.h>
 
 #include <map>
 #include <mutex>
@@ -72,6 +75,9 @@ long enqueued = 0;
 int alive = 0;
 int failures = 0;
 int captures = 0;
+
+// The stacks of one launch are the next one's: giving them back to the system between takes most of the time.
+[[maybe_unused]] const int kept = mallopt(M_TRIM_THRESHOLD, 1 << 30);
 
 int result(const char* call) {
   const std::lock_guard<std::recursive_mutex> guard(lock);
@@ -241,6 +247,11 @@ const std::map<std::string, Kernel>& kernels() {
                                       p.ringSize > 0;
                              },
                              [](const pool::PartitionParams& p) { pool::partitionLanes(p); })},
+      {"smxx_route_replay", kernel<pool::RouteParams>(
+                                [](const pool::RouteParams&, const Grid& g) {
+                                  return g.blocks == 1 && g.threads == pool::kRouteThreads && g.sharedBytes == 0;
+                                },
+                                [](const pool::RouteParams& p) { pool::replayRoute(p); })},
       {"smxx_row_copy", kernel<pool::RowCopyParams>(
                             [](const pool::RowCopyParams&, const Grid& g) {
                               return g.threads == pool::kCopyThreads && g.sharedBytes == 0;

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.verify.EngineConformance;
 import org.expertpool.harness.verify.PlannerConformance;
 import org.expertpool.harness.verify.Verification;
 import org.expertpool.harness.verify.VerificationTable;
@@ -32,7 +33,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Compares planners step by step over seeded random and awkward routing, as a table.",
             "java: the reference with a plain telling of the semantics. cuda: the device with the",
-            "reference, launched and replayed from graphs; every output and table after every step.",
+            "reference, launched and replayed from graphs; every output and table after every step. engines:",
+            "whole forwards on the device, every engine, placement and graph mode beside resident experts.",
             "Exits 1 where anything differs."
         })
 final class VerifyCommand implements Callable<Integer> {
@@ -61,6 +63,9 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--quick", description = "At most 40 steps a case, on small shapes; for runs under a sanitizer.")
     private boolean quick;
 
+    @Option(names = "--engines", description = "The engines on the device alone: no planners.")
+    private boolean enginesOnly;
+
     @Option(names = "--steps", defaultValue = "10000", description = "Steps a small shape; a tenth on large ones.")
     private int steps;
 
@@ -84,11 +89,14 @@ final class VerifyCommand implements Callable<Integer> {
             throw new BadInputException(
                     "--steps is " + steps + ", --threads " + threads + "; expected at least 1 each");
         }
-        if (backend != Backend.CUDA) {
+        if (backend != Backend.CUDA && !enginesOnly) {
             verifyJava();
         }
         if (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere())) {
-            verifyDevice();
+            if (!enginesOnly) {
+                verifyDevice();
+            }
+            verifyEngines();
         }
         PrintWriter out = spec.commandLine().getOut();
         out.print(table.markdown());
@@ -142,6 +150,14 @@ final class VerifyCommand implements Callable<Integer> {
                         result.subject().name(),
                         result.outcome(),
                         result.seconds()));
+    }
+
+    /** The engines' bits. Apart from the planners, as it needs the whole device. */
+    private void verifyEngines() {
+        EngineConformance.run(quick, (driverKind, name, outcome, seconds) -> {
+            say("engines", name, outcome);
+            table.add("engines", driverKind.name().toLowerCase(Locale.ROOT), name, outcome, seconds);
+        });
     }
 
     private int stepsFor(PoolConfig config) {

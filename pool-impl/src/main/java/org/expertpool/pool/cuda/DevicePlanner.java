@@ -189,7 +189,8 @@ public final class DevicePlanner implements Planner {
         return from.slice(atByte, from.capacity() - atByte).order(from.order()).asIntBuffer();
     }
 
-    private static void requireFits(PoolConfig config) {
+    /** Refuses a configuration that the planner kernel cannot plan. */
+    public static void requireFits(PoolConfig config) {
         if (!config.enabled()) {
             throw new BadInputException(
                     "rows is 0: the pool is off and plans nothing; expected at least topK = " + config.topK());

@@ -5,6 +5,7 @@ import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_STATE;
 import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_TABLES;
 
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
 import org.expertpool.pool.plan.PoolTables;
@@ -69,6 +70,7 @@ public final class DeviceTables implements AutoCloseable {
         stream.synchronise("upload the tables");
     }
 
+    /** Everything as it is after the work enqueued so far. */
     public PoolTables download() {
         device.download(0, host, 0, controlsAt, stream);
         stream.synchronise("download the tables");
@@ -82,6 +84,7 @@ public final class DeviceTables implements AutoCloseable {
         return tables;
     }
 
+    /** Replaces the controls; work enqueued later sees them. */
     public void controls(PoolControls next) {
         ByteBuffer struct = host.slice(controlsAt, PLAN_CONTROLS.bytes());
         struct.put(new byte[PLAN_CONTROLS.bytes()]);
@@ -93,6 +96,20 @@ public final class DeviceTables implements AutoCloseable {
         device.upload(controlsAt, host, controlsAt, PLAN_CONTROLS.bytes(), stream);
         stream.synchronise("upload the controls");
     }
+
+    /** Layer and lane of the first invalid routing since the error was last cleared, after the work enqueued so far. */
+    public Optional<InvalidLane> invalidLane(String doing) {
+        device.download(stateAt, host, stateAt, PLAN_STATE.bytes(), stream);
+        stream.synchronise(doing);
+        ByteBuffer state = host.slice(stateAt, PLAN_STATE.bytes());
+        return state.getInt(PLAN_STATE.offset("error")) == 0
+                ? Optional.empty()
+                : Optional.of(new InvalidLane(
+                        state.getInt(PLAN_STATE.offset("errorLayer")), state.getInt(PLAN_STATE.offset("errorLane"))));
+    }
+
+    /** Where routing was invalid. */
+    public record InvalidLane(int layer, int lane) {}
 
     public void clearError() {
         int at = stateAt + PLAN_STATE.offset("error");

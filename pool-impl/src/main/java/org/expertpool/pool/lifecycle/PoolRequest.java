@@ -32,6 +32,15 @@ public record PoolRequest(
 
     /** A request of the Java backend: equal layers of the source's shape, on one rank. */
     public static PoolRequest onHost(PoolConfig config, HostSource source) {
+        return of(config, source, HostMemory.NO_DEVICE);
+    }
+
+    /** As {@link #onHost} for a device, which needs the source pinned. */
+    public static PoolRequest onDevice(PoolConfig config, HostSource source) {
+        return of(config, source, HostMemory.PINNED);
+    }
+
+    private static PoolRequest of(PoolConfig config, HostSource source, HostMemory memory) {
         MoeLayer layer = new MoeLayer(config.experts(), config.topK(), source.layout(), "bf16");
         return new PoolRequest(
                 config.rows(),
@@ -41,6 +50,6 @@ public record PoolRequest(
                 PoolGuards.CONSUMER,
                 Parallelism.NONE,
                 source,
-                HostMemory.NO_DEVICE);
+                memory);
     }
 }

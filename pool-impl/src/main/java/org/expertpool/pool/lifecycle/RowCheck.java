@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.function.IntFunction;
 import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.bank.Bank;
 import org.expertpool.pool.bank.HostSource;
@@ -27,6 +28,11 @@ public record RowCheck(int rowsPerLayer, long seed) {
 
     /** Throws {@link PoolFailureException} naming the row, layer, expert and first byte that differ. */
     public void require(PoolTables tables, Bank bank, HostSource source) {
+        require(tables, bank::row, source);
+    }
+
+    /** As {@link #require(PoolTables, Bank, HostSource)} of a bank elsewhere; {@code bank} gives a row's bytes. */
+    public void require(PoolTables tables, IntFunction<ByteBuffer> bank, HostSource source) {
         PoolConfig config = tables.config();
         Random random = new Random(seed);
         for (int layer = 0; layer < config.layers(); layer++) {
@@ -39,7 +45,7 @@ public record RowCheck(int rowsPerLayer, long seed) {
             Collections.shuffle(resident, random);
             for (int expert : resident.subList(0, Math.min(rowsPerLayer, resident.size()))) {
                 int row = tables.hotRow(config.key(layer, expert));
-                compare(row, layer, expert, bank.row(row), source.row(layer, expert));
+                compare(row, layer, expert, bank.apply(row), source.row(layer, expert));
             }
         }
     }

@@ -35,9 +35,11 @@ class KernelLayoutsTest {
         expected.add("kGeneralThreads,,0," + MoeLayouts.GENERAL_THREADS);
         expected.add("kAlignThreads,,0," + MoeLayouts.ALIGN_THREADS);
         expected.add("kPartitionThreads,,0," + PartitionLayouts.PARTITION_THREADS);
+        expected.add("kRouteThreads,,0," + RouteLayouts.THREADS);
         List<StructLayout> structs = new ArrayList<>(KernelLayouts.all());
         structs.addAll(MoeLayouts.all());
         structs.addAll(PartitionLayouts.all());
+        structs.addAll(RouteLayouts.all());
         for (StructLayout struct : structs) {
             expected.add("%s,,0,%d".formatted(struct.name(), struct.bytes()));
             for (StructLayout.Field field : struct.fields()) {

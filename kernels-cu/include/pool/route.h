@@ -1,0 +1,46 @@
+// What the replay of recorded routing shares with its callers. Host-compilable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pool/layout.h"
+
+namespace pool {
+
+constexpr int kRouteThreads = 256;
+
+// How far a replay has come, and what it has seen. Device memory, one per replay; all 0 at first. A change of a struct
+// here is a change of kLayoutVersion.
+struct alignas(16) RouteState {
+  int64_t forward;   // forwards whose last layer has been routed
+  uint64_t hash;     // of the outputs seen of the forward under way
+  int64_t selected;  // distinct valid experts, over all layer calls so far
+  int64_t promoted;  // copies of the plans seen
+  int64_t staged;
+  int64_t pending;   // 1: a layer call has been routed whose output is still to be seen
+};
+static_assert(sizeof(RouteState) == 48);
+
+// Argument of the kernel that routes one layer call from a recording, as a router would: after reading the output before.
+struct alignas(8) RouteParams {
+  const int32_t* tapeIds;      // [tapeForwards, layers, lanes] recorded experts
+  const float* tapeWeights;    // [tapeForwards, layers, lanes]
+  RouteState* state;           // [1]
+  uint64_t* hashes;            // [hashSlots] of whole forwards: forward f's at f % hashSlots
+  const uint32_t* output;      // [outputWords] bf16 pairs, output of the layer call before
+  const StepOutput* plan;      // [1] plan of the layer call before, or null
+  int32_t* ids;                // [lanes] out: this call's experts
+  float* weights;              // [lanes] out
+  int32_t layer;               // 0 .. layers - 1; layers: no routing, but the last forward's hash
+  int32_t layers;
+  int32_t lanes;
+  int32_t experts;
+  int32_t tapeForwards;        // forward f plays f % tapeForwards
+  int32_t hashSlots;
+  int32_t outputWords;
+  int32_t sanitise;            // 1: invalid lanes become -1 with weight 0 here; 0: the planner does that
+};
+static_assert(sizeof(RouteParams) == 96);
+
+}  // namespace pool

@@ -1,0 +1,88 @@
+// Routes one layer call from a recording in device memory, so that captured graphs replay over it.
+//
+// It stands in for the router, and keeps a router's order: what it writes depends by data on every word of the output
+// before. That pass over the output is also its hash, so any two runs can be compared at every forward: words mixed with
+// their places, summed modulo 2^64 (no order of threads shows), folded layer after layer.
+#pragma once
+
+#include "plan/lane_rules.cuh"
+#include "pool/constants.h"
+#include "pool/route.h"
+
+namespace pool {
+
+// The finaliser of SplitMix64.
+__device__ inline uint64_t mix64(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+  return x ^ x >> 31;
+}
+
+// Sum over all threads of the block, known to all of them.
+__device__ inline uint64_t sumOfBlock(uint64_t mine) {
+  __shared__ uint64_t sums[kRouteThreads];
+  sums[threadIdx.x] = mine;
+  __syncthreads();
+  for (int half = kRouteThreads / 2; half > 0; half /= 2) {
+    if (static_cast<int>(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  return sums[0];
+}
+
+// Distinct valid experts among the call's lanes.
+__device__ inline void countSelected(const RouteParams& p, const int32_t* ids, const float* weights) {
+  __shared__ int selected;
+  if (threadIdx.x == 0) selected = 0;
+  __syncthreads();
+  for (int lane = threadIdx.x; lane < p.lanes; lane += kRouteThreads) {
+    const int id = ids[lane];
+    bool first = id >= 0 && id < p.experts && weightIsValid(weights[lane]);
+    for (int other = 0; first && other < lane; ++other) {
+      if (ids[other] == id && weightIsValid(weights[other])) first = false;
+    }
+    if (first) atomicAdd(&selected, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) p.state->selected += selected;
+}
+
+__device__ inline void replayRoute(const RouteParams& p) {
+  const int64_t forward = p.state->forward;
+  uint64_t mine = 0;
+  for (int i = threadIdx.x; i < p.outputWords; i += kRouteThreads) {
+    mine += mix64(static_cast<uint64_t>(i) << 32 | p.output[i]);
+  }
+  const uint64_t sum = sumOfBlock(mine);
+  if (threadIdx.x == 0 && p.state->pending) {
+    const uint64_t hash = mix64(p.state->hash ^ sum);
+    const bool whole = p.layer == 0 || p.layer == p.layers;
+    if (whole) p.hashes[(forward - 1) % p.hashSlots] = hash;
+    p.state->hash = whole ? 0 : hash;
+    p.state->pending = 0;
+    if (p.plan != nullptr) {
+      p.state->promoted += p.plan->promoted;
+      p.state->staged += p.plan->staged;
+    }
+  }
+  if (p.layer == p.layers) return;
+
+  // The recording's place depends on the output by data, through a sum that the compiler can't know to add nothing.
+  const int64_t nothing = static_cast<int64_t>(sum & (static_cast<uint64_t>(p.layer) >> 31));
+  const int64_t at = (forward % p.tapeForwards * p.layers + p.layer) * p.lanes + nothing;
+  for (int lane = threadIdx.x; lane < p.lanes; lane += kRouteThreads) {
+    const int32_t id = p.tapeIds[at + lane];
+    const float weight = p.tapeWeights[at + lane];
+    const bool keep = !p.sanitise || (id >= 0 && id < p.experts && weightIsValid(weight));
+    p.ids[lane] = keep ? id : kAbsent;
+    p.weights[lane] = keep ? weight : 0.0f;
+  }
+  if (p.lanes <= kMaxLanes) countSelected(p, p.tapeIds + at, p.tapeWeights + at);
+  if (threadIdx.x == 0) {
+    p.state->pending = 1;
+    if (p.layer == p.layers - 1) p.state->forward = forward + 1;
+  }
+}
+
+}  // namespace pool

@@ -1,0 +1,24 @@
+package org.expertpool.pool.cuda.engine;
+
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaStream;
+import org.expertpool.pool.cuda.PinnedSource;
+
+/**
+ * What all engines of a model share: the rows in pinned memory, the alphas on the device, and one stream for everything.
+ *
+ * @param shape of every layer
+ */
+public record DeviceModel(
+        CudaContext context, CudaStream stream, PinnedSource source, AlphaTable alphas, MoeShape shape) {
+    /** Uploads the alphas. */
+    public static DeviceModel of(CudaContext context, PinnedSource source, int topK) {
+        MoeShape shape = new MoeShape(source.experts(), topK, source.layout());
+        CudaStream stream = new CudaStream(context);
+        return new DeviceModel(context, stream, source, new AlphaTable(context, source, stream), shape);
+    }
+
+    public int layers() {
+        return source.layers();
+    }
+}

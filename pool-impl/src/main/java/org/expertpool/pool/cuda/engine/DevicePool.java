@@ -1,0 +1,195 @@
+package org.expertpool.pool.cuda.engine;
+
+import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
+
+import java.nio.ByteBuffer;
+import java.util.Map;
+import org.expertpool.pool.PoolFailureException;
+import org.expertpool.pool.cuda.DeviceBuffer;
+import org.expertpool.pool.cuda.DevicePlanner;
+import org.expertpool.pool.cuda.DeviceTables;
+import org.expertpool.pool.cuda.PinnedSlab;
+import org.expertpool.pool.lifecycle.PoolGuards;
+import org.expertpool.pool.lifecycle.PoolRequest;
+import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.plan.PoolControls;
+import org.expertpool.pool.plan.PoolTables;
+import org.expertpool.pool.plan.TableCheck;
+
+/**
+ * A pool on the device, from installation to serving (pool-semantics 7): tables, bank and row copies at fixed addresses.
+ * Starts with the gate closed; warm-up and capture belong before {@link #openGate}. Calls of at most S lanes are planned.
+ */
+public final class DevicePool implements LayerEngine {
+    private final DeviceModel model;
+    private final PoolConfig config;
+    private final DeviceTables tables;
+    private final DeviceBank bank;
+    private final RowCopier copier;
+    private final DeviceBuffer plans; // StepOutput [L]
+    private final DeviceBuffer stepMaps; // i32 [L, E]
+    private PoolControls controls = PoolControls.DEFAULTS;
+    private boolean checked;
+
+    /** Judges the configuration and, if it is admitted, makes the bank and copies in the first n rows of each layer. */
+    public static DevicePool install(DeviceModel model, PoolConfig config, int copyBlocks) {
+        DevicePlanner.requireFits(config);
+        return new DevicePool(model, PoolGuards.admit(PoolRequest.onDevice(config, model.source())), copyBlocks);
+    }
+
+    private DevicePool(DeviceModel model, PoolConfig config, int copyBlocks) {
+        this.model = model;
+        this.config = config;
+        tables = new DeviceTables(model.context(), config, model.stream());
+        tables.upload(new PoolTables(config));
+        tables.controls(controls);
+        bank = new DeviceBank(model.context(), model.shape().row(), config.bankRows());
+        copier = new RowCopier(model.context(), model.source(), bank, copyBlocks, model.stream());
+        plans = new DeviceBuffer(model.context(), (long) STEP_OUTPUT.bytes() * config.layers());
+        plans.fill(0, plans.bytes(), (byte) 0, model.stream());
+        stepMaps = new DeviceBuffer(model.context(), (long) Integer.BYTES * config.keys());
+        int rows = config.poolRows() / config.layers();
+        for (int layer = 0; layer < config.layers(); layer++) {
+            bank.copyIn(layer * rows, model.source(), layer, 0, rows, model.stream());
+        }
+        model.stream().synchronise("copy in the first " + rows + " rows of " + config.layers() + " layers");
+    }
+
+    @Override
+    public String name() {
+        return "pool";
+    }
+
+    @Override
+    public long bankBytes() {
+        return bank.bytes();
+    }
+
+    @Override
+    public boolean validates() {
+        return true;
+    }
+
+    public PoolConfig config() {
+        return config;
+    }
+
+    /** The tables after the work enqueued so far. */
+    public PoolTables tables() {
+        return tables.download();
+    }
+
+    public PoolControls controls() {
+        return controls;
+    }
+
+    public DeviceBank bank() {
+        return bank;
+    }
+
+    @Override
+    public LayerCalls bind(CallMemory memory) {
+        return new PoolCalls(this, memory);
+    }
+
+    /** Checks tables and a sample of rows, and opens the gate; what fails is fatal. */
+    public void openGate(RowCheck rows) {
+        check(rows);
+        checked = true;
+        setControls(controls.withGate(true));
+    }
+
+    public void closeGate() {
+        setControls(controls.withGate(false));
+    }
+
+    /**
+     * Changes some controls by name, all or none; work enqueued later, replays of captured graphs included, sees them.
+     *
+     * @throws IllegalStateException this would open the gate of a pool that {@link #openGate} has not checked
+     */
+    public void control(Map<String, ? extends Number> changes) {
+        PoolControls next = controls.with(changes);
+        if (next.gateOpen() && !checked) {
+            throw new IllegalStateException("gate is 1, expected 0 until openGate has checked the placement");
+        }
+        setControls(next);
+    }
+
+    /** Throws {@link PoolFailureException} where tables or the compared rows are not as they must be. */
+    public void check(RowCheck rows) {
+        PoolTables now = tables();
+        TableCheck.require(now);
+        try (PinnedSlab row =
+                new PinnedSlab(model.context(), model.shape().row().rowBytes())) {
+            rows.require(now, index -> read(index, row), model.source());
+        }
+    }
+
+    /** Exchanges a resident expert for one that is not, bytes included; only with the gate closed. */
+    public void swap(int layer, int resident, int other) {
+        if (controls.gateOpen()) {
+            throw new IllegalStateException("swap of experts " + resident + " and " + other + " of layer " + layer
+                    + ": the gate is open, expected closed");
+        }
+        PoolTables now = tables();
+        int row = now.swap(layer, resident, other);
+        bank.copyIn(row, model.source(), layer, other, 1, model.stream());
+        tables.upload(now);
+        checked = false;
+    }
+
+    /** Waits for all work enqueued; reports invalid routing of any step since the error was last cleared. */
+    public void synchronise(String doing) {
+        tables.invalidLane(doing).ifPresent(invalid -> {
+            throw new PoolFailureException("invalid routing at layer " + invalid.layer() + ", lane " + invalid.lane()
+                    + ": an expert id outside -1 to " + (config.experts() - 1)
+                    + ", or a weight that is negative or not finite");
+        });
+    }
+
+    public void clearError() {
+        tables.clearError();
+    }
+
+    @Override
+    public void close() {
+        stepMaps.close();
+        plans.close();
+        copier.close();
+        bank.close();
+        tables.close();
+    }
+
+    DeviceModel model() {
+        return model;
+    }
+
+    DeviceTables deviceTables() {
+        return tables;
+    }
+
+    RowCopier copier() {
+        return copier;
+    }
+
+    long plan(int layer) {
+        return plans.address() + (long) STEP_OUTPUT.bytes() * layer;
+    }
+
+    long stepMap(int layer) {
+        return stepMaps.address() + (long) Integer.BYTES * config.experts() * layer;
+    }
+
+    private void setControls(PoolControls next) {
+        tables.controls(next);
+        controls = next;
+    }
+
+    private ByteBuffer read(int row, PinnedSlab to) {
+        bank.copyOut(row, to, model.stream());
+        model.stream().synchronise("read back row " + row);
+        return to.buffer();
+    }
+}

@@ -1,0 +1,22 @@
+package org.expertpool.pool.cuda.engine;
+
+/** A way to get expert bytes to the same MoE kernels; outputs are equal to the last bit whichever it is. */
+public interface LayerEngine extends AutoCloseable {
+    /** Name in results: {@code resident}, {@code pool}, {@code uva}. */
+    String name();
+
+    /** Device memory that holds expert rows, in bytes. */
+    long bankBytes();
+
+    /**
+     * Whether this engine judges raw ids and weights itself; if not, invalid lanes must come as -1 (pool-semantics 4, step
+     * 1).
+     */
+    boolean validates();
+
+    /** Prepares the calls of every layer over fixed memory. */
+    LayerCalls bind(CallMemory memory);
+
+    @Override
+    void close();
+}

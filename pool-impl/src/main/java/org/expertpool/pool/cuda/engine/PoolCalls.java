@@ -1,0 +1,85 @@
+package org.expertpool.pool.cuda.engine;
+
+import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_PARAMS;
+import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_THREADS;
+import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaStream;
+import org.expertpool.pool.cuda.Kernel;
+
+/** A pool's planned calls: step, row copies, MoE over the rows that the step found (pool-semantics 5). */
+final class PoolCalls implements LayerCalls {
+    private record Layer(Kernel planner, RowCopier.Launch copies, MoeLaunch moe) {}
+
+    private final DevicePool pool;
+    private final DeviceMoe moe;
+    private final List<Layer> layers = new ArrayList<>();
+
+    PoolCalls(DevicePool pool, CallMemory memory) {
+        int most = pool.config().width().lanes();
+        if (memory.lanes() > most) {
+            throw new BadInputException(
+                    "lanes is " + memory.lanes() + ", expected at most S = " + most + ": wider calls are partitioned");
+        }
+        this.pool = pool;
+        DeviceModel model = pool.model();
+        moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
+        for (int layer = 0; layer < model.layers(); layer++) {
+            layers.add(new Layer(
+                    planner(layer, memory),
+                    pool.copier().bind(layer, pool.plan(layer)),
+                    moe.bind(new MoeCall(
+                            memory.tokens(),
+                            memory.activations(layer),
+                            pool.plan(layer) + STEP_OUTPUT.offset("safeIds"),
+                            pool.plan(layer) + STEP_OUTPUT.offset("routes"),
+                            pool.stepMap(layer),
+                            memory.weights(),
+                            model.alphas().address(layer),
+                            pool.bank().view(),
+                            memory.out()))));
+        }
+    }
+
+    private Kernel planner(int layer, CallMemory memory) {
+        Kernel kernel = pool.model().context().kernel("smxx_lru_plan", PLAN_PARAMS.bytes());
+        ByteBuffer params = kernel.argument();
+        pool.deviceTables()
+                .describe(params.slice(PLAN_PARAMS.offset("tables"), PLAN_PARAMS.offset("ids"))
+                        .order(params.order()));
+        params.putLong(PLAN_PARAMS.offset("ids"), memory.ids());
+        params.putLong(PLAN_PARAMS.offset("weights"), memory.weights());
+        params.putLong(PLAN_PARAMS.offset("output"), pool.plan(layer));
+        params.putLong(PLAN_PARAMS.offset("stepMap"), pool.stepMap(layer));
+        params.putInt(PLAN_PARAMS.offset("layer"), layer);
+        params.putInt(PLAN_PARAMS.offset("lanes"), memory.lanes());
+        return kernel;
+    }
+
+    @Override
+    public void enqueue(int layer, CudaStream stream) {
+        Layer calls = layers.get(layer);
+        calls.planner().launch(1, PLAN_THREADS, stream);
+        calls.copies().enqueue(stream);
+        calls.moe().enqueue(stream);
+    }
+
+    @Override
+    public long plan(int layer) {
+        return pool.plan(layer);
+    }
+
+    @Override
+    public void close() {
+        layers.forEach(layer -> {
+            layer.planner().close();
+            layer.copies().close();
+            layer.moe().close();
+        });
+        moe.close();
+    }
+}

@@ -1,0 +1,141 @@
+package org.expertpool.pool.cuda.engine;
+
+import static org.expertpool.pool.cuda.layout.RouteLayouts.ROUTE_PARAMS;
+import static org.expertpool.pool.cuda.layout.RouteLayouts.ROUTE_STATE;
+import static org.expertpool.pool.cuda.layout.RouteLayouts.THREADS;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaStream;
+import org.expertpool.pool.cuda.DeviceBuffer;
+import org.expertpool.pool.cuda.Kernel;
+import org.expertpool.pool.cuda.PinnedSlab;
+
+/**
+ * A tape in device memory, and the kernels that route each layer call from it after reading, and hashing, the output of
+ * the call before: the order of a real router, in graphs that replay over the tape.
+ */
+public final class RouteReplay implements AutoCloseable {
+    /**
+     * What the replay has seen so far.
+     *
+     * @param forwards routed
+     * @param selected distinct valid experts over all layer calls; of calls of at most 64 lanes
+     * @param promoted copies of the pool's plans; 0 for engines that plan nothing
+     * @param staged likewise
+     */
+    public record Counts(long forwards, long selected, long promoted, long staged) {}
+
+    private static final int WORD_BYTES = 4;
+
+    private final DeviceModel model;
+    private final int hashSlots;
+    private final DeviceBuffer ids;
+    private final DeviceBuffer weights;
+    private final DeviceBuffer state; // RouteState, hashes [slots]
+    private final PinnedSlab host;
+    private final List<Kernel> layers = new ArrayList<>(); // [L + 1]: the last one only ends a forward
+
+    /** @param hashSlots forwards whose hashes are kept, the last ones */
+    public RouteReplay(
+            DeviceModel model,
+            LayerEngine engine,
+            LayerCalls calls,
+            CallMemory memory,
+            RoutingTape tape,
+            int hashSlots) {
+        if (tape.layers() != model.layers() || tape.lanes() != memory.lanes()) {
+            throw new BadInputException("routing tape: " + tape.layers() + " layers of " + tape.lanes()
+                    + " lanes, expected " + model.layers() + " of " + memory.lanes());
+        }
+        this.model = model;
+        this.hashSlots = hashSlots;
+        ids = DeviceBuffer.holding(
+                model.context(),
+                model.stream(),
+                (long) Integer.BYTES * tape.ids().length,
+                to -> to.asIntBuffer().put(tape.ids()));
+        weights = DeviceBuffer.holding(
+                model.context(),
+                model.stream(),
+                (long) Float.BYTES * tape.weights().length,
+                to -> to.asFloatBuffer().put(tape.weights()));
+        long bytes = ROUTE_STATE.bytes() + (long) Long.BYTES * hashSlots;
+        state = new DeviceBuffer(model.context(), bytes);
+        host = new PinnedSlab(model.context(), bytes);
+        for (int layer = 0; layer <= model.layers(); layer++) {
+            int before = (layer + model.layers() - 1) % model.layers();
+            layers.add(kernel(layer, engine.validates(), calls.plan(before), memory, tape));
+        }
+        reset();
+    }
+
+    private Kernel kernel(int layer, boolean engineValidates, long planBefore, CallMemory memory, RoutingTape tape) {
+        Kernel kernel = model.context().kernel("smxx_route_replay", ROUTE_PARAMS.bytes());
+        ByteBuffer params = kernel.argument();
+        params.putLong(ROUTE_PARAMS.offset("tapeIds"), ids.address());
+        params.putLong(ROUTE_PARAMS.offset("tapeWeights"), weights.address());
+        params.putLong(ROUTE_PARAMS.offset("state"), state.address());
+        params.putLong(ROUTE_PARAMS.offset("hashes"), state.address() + ROUTE_STATE.bytes());
+        params.putLong(ROUTE_PARAMS.offset("output"), memory.out());
+        params.putLong(ROUTE_PARAMS.offset("plan"), planBefore);
+        params.putLong(ROUTE_PARAMS.offset("ids"), memory.ids());
+        params.putLong(ROUTE_PARAMS.offset("weights"), memory.weights());
+        params.putInt(ROUTE_PARAMS.offset("layer"), layer);
+        params.putInt(ROUTE_PARAMS.offset("layers"), model.layers());
+        params.putInt(ROUTE_PARAMS.offset("lanes"), memory.lanes());
+        params.putInt(ROUTE_PARAMS.offset("experts"), model.shape().experts());
+        params.putInt(ROUTE_PARAMS.offset("tapeForwards"), tape.forwards());
+        params.putInt(ROUTE_PARAMS.offset("hashSlots"), hashSlots);
+        params.putInt(ROUTE_PARAMS.offset("outputWords"), Math.toIntExact(memory.outputBytes() / WORD_BYTES));
+        params.putInt(ROUTE_PARAMS.offset("sanitise"), engineValidates ? 0 : 1);
+        return kernel;
+    }
+
+    /** Back to the tape's first forward, with nothing seen. */
+    public void reset() {
+        state.fill(0, state.bytes(), (byte) 0, model.stream());
+    }
+
+    /** Enqueues the routing of a layer call; the call before has been enqueued. */
+    void enqueue(int layer, CudaStream stream) {
+        layers.get(layer).launch(1, THREADS, stream);
+    }
+
+    /** Takes in the output of the last layer call, and waits. */
+    public void finish(String doing) {
+        enqueue(model.layers(), model.stream());
+        state.download(0, host, 0, state.bytes(), model.stream());
+        model.stream().synchronise(doing);
+    }
+
+    /** Counts as of the last {@link #finish}. */
+    public Counts counts() {
+        return new Counts(stateAt("forward"), stateAt("selected"), stateAt("promoted"), stateAt("staged"));
+    }
+
+    /** Hash of a forward's outputs as of the last {@link #finish}, one of the last {@code hashSlots} forwards. */
+    public long hash(long forward) {
+        long done = stateAt("forward");
+        if (forward < 0 || forward >= done || forward < done - hashSlots) {
+            throw new IllegalArgumentException(
+                    "hash of forward " + forward + ": " + done + " done, " + hashSlots + " kept");
+        }
+        return host.buffer().getLong(ROUTE_STATE.bytes() + (int) (forward % hashSlots) * Long.BYTES);
+    }
+
+    private long stateAt(String field) {
+        return host.buffer().getLong(ROUTE_STATE.offset(field));
+    }
+
+    @Override
+    public void close() {
+        layers.forEach(Kernel::close);
+        host.close();
+        state.close();
+        weights.close();
+        ids.close();
+    }
+}

@@ -1,0 +1,60 @@
+package org.expertpool.pool.cuda.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.expertpool.pool.cuda.EmulatedDriver;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Engines and life cycle over whole forwards on the emulated driver: bits, placements, refusals, failures. */
+class DeviceForwardTest {
+    @BeforeAll
+    static void compileDriver() {
+        EmulatedDriver.require();
+    }
+
+    @Test
+    void everyEngineAndGraphModeGivesTheBitsOfTheJavaEngine() throws Exception {
+        assertThat(EmulatedDriver.run(EmulatedForward.class, List.of(), Map.of()))
+                .containsExactly(
+                        "1 tokens: every forward equal",
+                        "2 tokens: every forward equal",
+                        "NONE: placements as planned",
+                        "FULL_DECODE: placements as planned",
+                        "NONE: invalid routing reported",
+                        "FULL_DECODE: invalid routing reported",
+                        "gate is 1, expected 0 until openGate has checked the placement",
+                        "swap of experts 5 and 0 of layer 1: the gate is open, expected closed",
+                        "row 1 (layer 0, expert 1) differs from its host row at byte 0 of 6912",
+                        "rows is 1: min(rows, experts - 1) = 1, expected 0 (pool off) or at least topK = 2",
+                        "host layers is 4, expected 0 to 3",
+                        "single calls equal",
+                        "lanes is 6, expected at most S = 4: wider calls are partitioned",
+                        "not freed: 0");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "cuMemAlloc, 5, allocate",
+        "cuLaunchKernel, 7, launch smxx_",
+        "cuStreamEndCapture, 0, end a capture: cuStreamEndCapture",
+        "cuGraphLaunch, 1, launch a graph: cuGraphLaunch",
+        "cuStreamSynchronize, 9, ''",
+        "cuMemcpyHtoDAsync, 4, copy",
+    })
+    void namesWhatFailedAndFreesTheRest(String call, int after, String message) throws Exception {
+        List<String> lines = EmulatedDriver.run(
+                EmulatedForward.class,
+                List.of("brief"),
+                Map.of("EMULATED_FAIL", call, "EMULATED_FAIL_AFTER", "" + after));
+        assertThat(lines).last().isEqualTo("not freed: 0");
+        assertThat(lines)
+                .anySatisfy(line -> assertThat(line)
+                        .startsWith(message == null ? "" : message)
+                        .endsWith("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+    }
+}
