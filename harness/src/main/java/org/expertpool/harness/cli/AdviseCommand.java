@@ -19,7 +19,7 @@ import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.units.ByteSize;
-import org.expertpool.pool.model.ModelPresets;
+import org.expertpool.pool.checkpoint.Models;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -41,7 +41,10 @@ final class AdviseCommand implements Callable<Integer> {
     @Option(names = "--trace", required = true, description = "A trace of the model's routing.")
     private Path trace;
 
-    @Option(names = "--model", required = true, description = "Model preset, or a .toml file of its sizes.")
+    @Option(
+            names = "--model",
+            required = true,
+            description = "Model preset, a .toml file of its sizes, or a checkpoint.")
     private String model;
 
     @Option(names = "--memory", required = true, description = "Memory limit of the card, such as 48GiB.")
@@ -76,7 +79,7 @@ final class AdviseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Pricing pricing = new Pricing(ModelPresets.load(model), Optional.of(DeviceProfile.load(device)), context);
+        Pricing pricing = new Pricing(Models.geometry(model), Optional.of(DeviceProfile.load(device)), context);
         Adviser adviser = new Adviser(pricing, ByteSize.parse("--memory", memory), planner.decodeTokens());
         int rows = adviser.rowsPerLayer();
         Advice advice;

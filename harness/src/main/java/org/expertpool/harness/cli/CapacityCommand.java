@@ -12,8 +12,8 @@ import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.SeedCheck;
 import org.expertpool.harness.units.ByteSize;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.checkpoint.Models;
 import org.expertpool.pool.model.ModelGeometry;
-import org.expertpool.pool.model.ModelPresets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -33,7 +33,10 @@ final class CapacityCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--model", required = true, description = "Model preset, or a .toml file of its sizes.")
+    @Option(
+            names = "--model",
+            required = true,
+            description = "Model preset, a .toml file of its sizes, or a checkpoint directory.")
     private String modelName;
 
     @Option(names = "--memory", required = true, description = "Memory limit of the card, such as 48GiB.")
@@ -82,7 +85,7 @@ final class CapacityCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ModelGeometry model = ModelPresets.load(modelName);
+        ModelGeometry model = Models.geometry(modelName);
         DeviceProfile profile = DeviceProfile.load(device);
         long memoryBytes = ByteSize.parse("--memory", memory);
         var options = new CapacityModel.Options(chunkTokens, streamRingRows, decodeTokens);

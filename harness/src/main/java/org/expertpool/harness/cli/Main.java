@@ -22,6 +22,7 @@ import picocli.CommandLine.ScopeType;
             AnalyseCommand.class,
             BenchCommand.class,
             CapacityCommand.class,
+            CheckpointCommand.class,
             CompareCommand.class,
             DoctorCommand.class,
             MergeCommand.class,

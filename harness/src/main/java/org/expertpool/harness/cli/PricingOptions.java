@@ -4,12 +4,12 @@ import java.util.Optional;
 import org.expertpool.harness.analysis.Pricing;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.model.ModelPresets;
+import org.expertpool.pool.checkpoint.Models;
 import picocli.CommandLine.Option;
 
 /** What turns counts into bytes and modelled times, where a user wants them. */
 final class PricingOptions {
-    @Option(names = "--model", description = "Model preset or .toml file, for bytes over the link.")
+    @Option(names = "--model", description = "Model preset, .toml file or checkpoint, for bytes over the link.")
     private String model;
 
     @Option(names = "--device", description = "Device profile, for modelled times; needs --model.")
@@ -28,7 +28,7 @@ final class PricingOptions {
             }
             return Optional.empty();
         }
-        return Optional.of(new Pricing(
-                ModelPresets.load(model), Optional.ofNullable(device).map(DeviceProfile::load), context));
+        return Optional.of(
+                new Pricing(Models.geometry(model), Optional.ofNullable(device).map(DeviceProfile::load), context));
     }
 }

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.verify.CheckpointVerification;
 import org.expertpool.harness.verify.EngineConformance;
 import org.expertpool.harness.verify.PlannerConformance;
 import org.expertpool.harness.verify.Verification;
@@ -35,6 +36,8 @@ import picocli.CommandLine.Spec;
             "java: the reference with a plain telling of the semantics. cuda: the device with the",
             "reference, launched and replayed from graphs; every output and table after every step. engines:",
             "whole forwards on the device, every engine, placement and graph mode beside resident experts.",
+            "With --checkpoint: a checkpoint's experts through the engines, within bounds of float64",
+            "and of golden outputs beside it, and through pools to the last bit.",
             "Exits 1 where anything differs."
         })
 final class VerifyCommand implements Callable<Integer> {
@@ -75,6 +78,12 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Cases at a time on the device; default: the machine's processors.")
     private int threads = Runtime.getRuntime().availableProcessors();
 
+    @Option(
+            names = "--checkpoint",
+            paramLabel = "DIR",
+            description = "Verify the engines on this checkpoint's experts, in place of the planners.")
+    private Path checkpoint;
+
     @Option(names = "--csv", paramLabel = "FILE", description = "Write the table there as CSV too.")
     private Path csv;
 
@@ -89,10 +98,13 @@ final class VerifyCommand implements Callable<Integer> {
             throw new BadInputException(
                     "--steps is " + steps + ", --threads " + threads + "; expected at least 1 each");
         }
+        if (checkpoint != null && backend == Backend.CUDA) {
+            throw new BadInputException("--checkpoint with --backend cuda: not there yet, expected java");
+        }
         if (backend != Backend.CUDA && !enginesOnly) {
             verifyJava();
         }
-        if (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere())) {
+        if (checkpoint == null && (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere()))) {
             if (!enginesOnly) {
                 verifyDevice();
             }
@@ -107,7 +119,14 @@ final class VerifyCommand implements Callable<Integer> {
         return table.allEqual() ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private void verifyJava() {
+    private void verifyJava() throws IOException {
+        if (checkpoint != null) {
+            CheckpointVerification.java(checkpoint, seed, finding -> {
+                say("java", finding.name(), finding.calls(), finding.result());
+                table.add("java", "", finding);
+            });
+            return;
+        }
         GEOMETRIES.forEach((name, config) -> {
             if (config.poolRows() <= LARGE_ROWS) {
                 long start = System.nanoTime();
@@ -167,8 +186,12 @@ final class VerifyCommand implements Callable<Integer> {
 
     /** A run that is cut off has said what it found. */
     private void say(String backend, String name, Verification.Outcome outcome) {
+        say(backend, name, outcome.steps(), outcome.verdict());
+    }
+
+    private void say(String backend, String name, long steps, String result) {
         PrintWriter err = spec.commandLine().getErr();
-        err.printf(Locale.ROOT, "verify: %s, %s: %d steps, %s%n", backend, name, outcome.steps(), outcome.verdict());
+        err.printf(Locale.ROOT, "verify: %s, %s: %d steps, %s%n", backend, name, steps, result);
         err.flush();
     }
 

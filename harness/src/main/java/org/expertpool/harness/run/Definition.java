@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param name names the experiment and its result folder
  * @param question what it is to answer
  * @param expectation what was expected before the first run
- * @param model preset name or geometry file
+ * @param model preset name, geometry file, or checkpoint directory from the repository root on
  * @param trace the routing that is replayed
  * @param windows by name
  * @param cells in the order in which they run

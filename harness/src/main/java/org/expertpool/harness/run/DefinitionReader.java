@@ -98,7 +98,9 @@ final class DefinitionReader {
             throw root.bad("name", "lower-case letters, digits, dots and hyphens");
         }
         String model = root.text("model");
-        ModelPresets.load(model);
+        if (!ModelWeights.isFolder(model)) { // a folder is looked for when cells are to run
+            ModelPresets.load(model);
+        }
         TraceSpec trace = trace(root.table("trace"));
         Map<String, Window> windows = windows(root.table("window"));
         List<Matrix> matrices = matrices(trace, windows);

@@ -186,7 +186,7 @@ final class ExperimentRunner {
                 .put("engine", cell.engine())
                 .put("backend", backend.name())
                 .put("device", backend.device(cell))
-                .put("model", definition.model())
+                .put("model", ModelWeights.label(definition.model()))
                 .put("trace", definition.trace().label())
                 .put("graph_mode", cell.setting(Axis.GRAPH_MODE).orElse(""))
                 .put("context", cell.setting(Axis.CONTEXT).orElse(""))

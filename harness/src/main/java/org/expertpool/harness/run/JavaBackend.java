@@ -4,19 +4,21 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.exact.CallTally;
 import org.expertpool.harness.exact.EngineRun;
 import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.bank.HostSource;
-import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.bank.SlabAllocator;
 import org.expertpool.pool.engine.MoeEngine;
 import org.expertpool.pool.engine.PoolEngine;
 import org.expertpool.pool.engine.ResidentEngine;
@@ -24,13 +26,12 @@ import org.expertpool.pool.lifecycle.ExpertPool;
 import org.expertpool.pool.lifecycle.PoolRequest;
 import org.expertpool.pool.lifecycle.RowCheck;
 import org.expertpool.pool.model.ModelGeometry;
-import org.expertpool.pool.model.ModelPresets;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.policy.Initial;
 import org.expertpool.pool.policy.Scope;
 
 /**
- * Cells of small models with real arithmetic in this JVM: seeded experts, a pool whose rows are really copied and
+ * Cells of small models with real arithmetic in this JVM: seeded experts or a checkpoint's, a pool whose rows are really copied and
  * poisoned between uses, the trace's forwards in honest order, and a hash of all outputs. Counts come from the planner's
  * own plans and must equal the simulation's. Times are the host clock's and say nothing of a device.
  */
@@ -45,6 +46,7 @@ final class JavaBackend implements CellBackend {
     private record SeededSource(long seed, HostSource rows) {}
 
     private final Definition definition;
+    private final ModelWeights weights;
     private final ModelGeometry model;
     private final TraceLibrary traces;
     private final CellCounts counts;
@@ -57,7 +59,8 @@ final class JavaBackend implements CellBackend {
 
     JavaBackend(Definition definition, TraceLibrary traces, Function<PoolRequest, ExpertPool> installer) {
         this.definition = definition;
-        this.model = ModelPresets.load(definition.model());
+        weights = ModelWeights.of(definition.model(), traces.files());
+        model = weights.geometry();
         this.traces = traces;
         this.installer = installer;
         counts = new CellCounts(definition, model);
@@ -86,7 +89,7 @@ final class JavaBackend implements CellBackend {
     private double estimateSeconds(Cell cell) {
         try {
             refuse(cell);
-            return multiplyAdds(traces.open(cell.seed())) / MULTIPLY_ADDS_PER_SECOND;
+            return multiplyAdds(cell, traces.open(cell.seed())) / MULTIPLY_ADDS_PER_SECOND;
         } catch (SkippedException | BadInputException | IOException doesNotRun) {
             return 0;
         }
@@ -94,7 +97,9 @@ final class JavaBackend implements CellBackend {
 
     @Override
     public Map<String, String> inputs() {
-        return traces.sources();
+        Map<String, String> inputs = new TreeMap<>(traces.sources());
+        inputs.put("weights", weights.source());
+        return inputs;
     }
 
     @Override
@@ -102,7 +107,7 @@ final class JavaBackend implements CellBackend {
         refuse(cell);
         RoutingTrace trace = traces.open(cell.seed());
         counts.requireSameShape(trace.shape());
-        refuseTooMuchWork(trace);
+        refuseTooMuchWork(cell, trace);
         HostSource rows = source(cell.seed().orElse(1));
         EngineRun.Result result = cell.isPool() ? runPool(cell, trace, rows, row) : runResident(cell, trace, rows, row);
         row.put("output_sha256", result.outputSha256());
@@ -135,8 +140,8 @@ final class JavaBackend implements CellBackend {
         }
     }
 
-    private void refuseTooMuchWork(RoutingTrace trace) {
-        double work = multiplyAdds(trace);
+    private void refuseTooMuchWork(Cell cell, RoutingTrace trace) {
+        double work = multiplyAdds(cell, trace);
         if (work > MOST_MULTIPLY_ADDS) {
             throw new BadInputException(String.format(
                     Locale.ROOT,
@@ -147,9 +152,16 @@ final class JavaBackend implements CellBackend {
         }
     }
 
-    private double multiplyAdds(RoutingTrace trace) {
+    /** Of the forwards up to the end of what is scored, where a replay ends. */
+    private double multiplyAdds(Cell cell, RoutingTrace trace) {
+        ScoreWindow score = definition.window(cell).score();
         long tokens = 0;
+        long sequence = -1;
         for (ForwardCursor cursor = trace.cursor(); cursor.next(); ) {
+            sequence += sequence < 0 || cursor.startsSequence() ? 1 : 0;
+            if (score.isOver(cursor.forward(), sequence)) {
+                break;
+            }
             tokens += cursor.tokens();
         }
         return 3.0 * tokens * model.layers() * model.topK() * model.hidden() * model.expertWidth();
@@ -158,8 +170,7 @@ final class JavaBackend implements CellBackend {
     /** The experts of a seed; those of the last one are kept, as cells with the same seed follow each other. */
     private HostSource source(long seed) {
         if (source == null || source.seed() != seed) {
-            SyntheticExperts experts = new SyntheticExperts(seed, model.layers(), model.experts(), model.rowLayout());
-            source = new SeededSource(seed, experts.hostSource());
+            source = new SeededSource(seed, weights.experts(seed, SlabAllocator.DIRECT, layers -> {}));
         }
         return source.rows();
     }

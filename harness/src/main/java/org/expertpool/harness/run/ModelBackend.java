@@ -25,7 +25,6 @@ import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.model.ModelGeometry;
-import org.expertpool.pool.model.ModelPresets;
 
 /**
  * Cells without a device: counts from the exact planner replayed over the trace, times from the cost model, memory from
@@ -51,7 +50,7 @@ final class ModelBackend implements CellBackend {
 
     ModelBackend(Definition definition, TraceLibrary traces) {
         this.definition = definition;
-        this.model = ModelPresets.load(definition.model());
+        this.model = ModelWeights.of(definition.model(), traces.files()).geometry();
         this.traces = traces;
         counts = new CellCounts(definition, model);
     }

@@ -12,7 +12,10 @@ final class RunWarnings {
 
     /** A sentence each; none about rows that lack counts. */
     static List<String> about(Definition definition, List<ResultRow> rows) {
-        int topK = ModelPresets.load(definition.model()).topK();
+        // Rows are judged later and elsewhere too, where a checkpoint need not be at hand: then none are called few.
+        int topK = ModelWeights.isFolder(definition.model())
+                ? 0
+                : ModelPresets.load(definition.model()).topK();
         return Warnings.about(rows.stream()
                 .filter(row -> row.isOk()
                         && row.get("misses").isPresent()

@@ -28,6 +28,10 @@ final class TraceLibrary implements AutoCloseable {
         this.files = files;
     }
 
+    RepositoryFiles files() {
+        return files;
+    }
+
     /** Refuses a trace file whose bytes are not those that the definition names; an absent one is for {@link #open}. */
     static void verify(TraceSpec spec, RepositoryFiles files) throws IOException {
         if (spec instanceof TraceSpec.Merged merged) {

@@ -21,19 +21,34 @@ public final class VerificationTable {
 
     /** Adds a comparison of planners; {@code driverKind} is empty off the device. */
     public void add(String backend, String driverKind, String name, Verification.Outcome outcome, double seconds) {
-        allEqual &= outcome.difference().isEmpty();
+        add(
+                backend,
+                driverKind,
+                new CheckpointVerification.Finding(
+                        name,
+                        outcome.steps(),
+                        outcome.promoted(),
+                        outcome.staged(),
+                        seconds,
+                        outcome.verdict(),
+                        outcome.difference().isEmpty()));
+    }
+
+    /** Adds a finding about a checkpoint. */
+    public void add(String backend, String driverKind, CheckpointVerification.Finding finding) {
+        allEqual &= finding.holds();
         rows.add(List.of(
                 backend,
                 driverKind,
-                name,
-                Long.toString(outcome.steps()),
-                Long.toString(outcome.promoted()),
-                Long.toString(outcome.staged()),
-                String.format(Locale.ROOT, "%.1f", seconds),
-                outcome.verdict()));
+                finding.name(),
+                Long.toString(finding.calls()),
+                Long.toString(finding.promoted()),
+                Long.toString(finding.staged()),
+                String.format(Locale.ROOT, "%.1f", finding.seconds()),
+                finding.result()));
     }
 
-    /** Whether no row holds a difference. */
+    /** Whether all is as it must be. */
     public boolean allEqual() {
         return allEqual;
     }

@@ -2,8 +2,12 @@ package org.expertpool.pool.checkpoint;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import org.expertpool.pool.BadInputException;
@@ -67,6 +71,28 @@ public final class Checkpoint {
     /** All tensors, in the order of their files. */
     public List<StoredTensor> tensors() {
         return List.copyOf(tensors.all());
+    }
+
+    /**
+     * SHA-256, in lower-case hex, of every tensor's file name, name, type, shape and offset, in order: tells checkpoints
+     * of other shapes apart without reading their weights.
+     */
+    public String headersSha256() {
+        MessageDigest digest = sha256();
+        for (StoredTensor tensor : tensors.all()) {
+            String line = tensor.file().getFileName() + " " + tensor.name() + " " + tensor.type() + " " + tensor.shape()
+                    + " " + tensor.offset() + "\n";
+            digest.update(line.getBytes(StandardCharsets.UTF_8));
+        }
+        return HexFormat.of().formatHex(digest.digest());
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible); // every JDK has it
+        }
     }
 
     /** The number that a layer has in the model, where layers without experts count too. */

@@ -5,6 +5,7 @@ import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SlabAllocator;
@@ -22,23 +23,24 @@ public final class ExpertLoader {
     }
 
     /**
-     * Loads layers {@code from} to {@code to - 1}; the source counts them from 0.
+     * Loads some layers; the source counts them from 0.
      *
+     * @param layers counted over those with experts
      * @param slabs asked for one slab at a time, before that layer is read
      * @param loaded told after each layer how many are there
      */
-    public LoadedExperts load(int from, int to, SlabAllocator slabs, IntConsumer loaded) {
+    public LoadedExperts load(List<Integer> layers, SlabAllocator slabs, IntConsumer loaded) {
         int experts = checkpoint.geometry().experts();
         ExpertRowLayout layout = checkpoint.geometry().rowLayout();
         int slabBytes = SlabSource.slabBytes(layout, experts);
-        List<ByteBuffer> filled = new ArrayList<>();
         int layerAlphas = experts * HostSource.PROJECTIONS;
-        FloatBuffer alphas = FloatBuffer.allocate(Math.multiplyExact(to - from, layerAlphas));
+        List<ByteBuffer> filled = new ArrayList<>();
+        FloatBuffer alphas = FloatBuffer.allocate(Math.multiplyExact(layers.size(), layerAlphas));
         ScaleLoss loss = ScaleLoss.NONE;
-        for (int layer = from; layer < to; layer++) {
-            ByteBuffer slab = slabs.slab(layer - from, slabBytes);
-            loss = loss.plus(conversion.convert(
-                    checkpoint, layer, slab, alphas.slice((layer - from) * layerAlphas, layerAlphas)));
+        for (int layer : layers) {
+            ByteBuffer slab = slabs.slab(filled.size(), slabBytes);
+            FloatBuffer layersAlphas = alphas.slice(filled.size() * layerAlphas, layerAlphas);
+            loss = loss.plus(conversion.convert(checkpoint, layer, slab, layersAlphas));
             filled.add(slab);
             loaded.accept(filled.size());
         }
@@ -47,6 +49,8 @@ public final class ExpertLoader {
 
     /** Loads all layers into new memory outside the Java heap. */
     public LoadedExperts load() {
-        return load(0, checkpoint.geometry().layers(), SlabAllocator.DIRECT, layers -> {});
+        List<Integer> all =
+                IntStream.range(0, checkpoint.geometry().layers()).boxed().toList();
+        return load(all, SlabAllocator.DIRECT, layers -> {});
     }
 }

@@ -41,8 +41,8 @@ public final class ModelPresets {
             return parse(nameOrPath, nameOrPath, preset(nameOrPath));
         }
         if (!nameOrPath.endsWith(".toml")) {
-            throw new BadInputException(
-                    "model " + nameOrPath + ": expected one of " + String.join(", ", NAMES) + " or a .toml file");
+            throw new BadInputException("model " + nameOrPath + ": expected one of " + String.join(", ", NAMES)
+                    + ", a .toml file or a checkpoint directory");
         }
         return parse(nameOrPath, stem(nameOrPath), file(nameOrPath));
     }

@@ -145,8 +145,7 @@ class ExpertLoaderTest {
         List<Integer> told = new ArrayList<>();
         LoadedExperts loaded = new ExpertLoader(Checkpoint.open(fixture.write(folder)), HOST)
                 .load(
-                        1,
-                        2,
+                        List.of(1),
                         (layer, bytes) -> {
                             assertThat(layer).isEqualTo(slabs.size()).isEqualTo(told.size());
                             assertThat(bytes).isEqualTo(SlabSource.slabBytes(CheckpointFixture.LAYOUT, 4));

@@ -1,0 +1,62 @@
+package org.expertpool.harness.run;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import org.expertpool.pool.bank.ExpertPacker;
+import org.expertpool.pool.bank.HostSource;
+import org.expertpool.pool.bank.SlabAllocator;
+import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.checkpoint.Checkpoint;
+import org.expertpool.pool.checkpoint.ExpertLoader;
+import org.expertpool.pool.checkpoint.HostConversion;
+import org.expertpool.pool.checkpoint.Models;
+import org.expertpool.pool.model.ModelGeometry;
+
+/**
+ * The model of a definition: a preset or a file of sizes, whose experts are seeded, or a checkpoint with its own.
+ *
+ * @param geometry its sizes
+ * @param checkpoint the weights, where there are some
+ */
+record ModelWeights(ModelGeometry geometry, Optional<Checkpoint> checkpoint) {
+    /** Finds the model by its name in a definition; a directory is looked for from the repository root on. */
+    static ModelWeights of(String model, RepositoryFiles files) {
+        Path folder = files.resolve(model);
+        if (isFolder(model) && Files.isDirectory(folder)) {
+            Checkpoint checkpoint = Models.open(folder);
+            return new ModelWeights(checkpoint.geometry(), Optional.of(checkpoint));
+        }
+        return new ModelWeights(Models.geometry(model), Optional.empty());
+    }
+
+    /** Whether a definition names a checkpoint directory, be it there or not. */
+    static boolean isFolder(String model) {
+        return model.contains("/") && !model.endsWith(".toml");
+    }
+
+    /** What stands in the {@code model} column: a path's last part. */
+    static String label(String model) {
+        return model.substring(model.lastIndexOf('/') + 1);
+    }
+
+    /** The experts of a seed, or the checkpoint's, which no seed changes. */
+    HostSource experts(long seed, SlabAllocator memory, IntConsumer filled) {
+        if (checkpoint.isEmpty()) {
+            return new SyntheticExperts(seed, geometry.layers(), geometry.experts(), geometry.rowLayout())
+                    .hostSource(memory, filled);
+        }
+        return new ExpertLoader(checkpoint.get(), new HostConversion(ExpertPacker.DEFAULT))
+                .load(IntStream.range(0, geometry.layers()).boxed().toList(), memory, filled)
+                .source();
+    }
+
+    /** Where the weights come from, in words. */
+    String source() {
+        return checkpoint
+                .map(found -> "checkpoint " + geometry.name() + ", headers sha256 " + found.headersSha256())
+                .orElse("seeded experts of model " + geometry.name());
+    }
+}

@@ -1,0 +1,114 @@
+package org.expertpool.harness.verify;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.expertpool.pool.format.Bf16;
+
+/** Tokens of one MoE layer: inputs, routing and, where known, the outputs that are expected. */
+final class MoeCalls {
+    private final int topK;
+    private final float[] inputs; // [tokens, hidden]
+    private final int[] ids; // [tokens, topK]
+    private final float[] weights; // [tokens, topK]
+    private final double[] expected; // [tokens, hidden]
+
+    private MoeCalls(int topK, float[] inputs, int[] ids, float[] weights, double[] expected) {
+        this.topK = topK;
+        this.inputs = inputs;
+        this.ids = ids;
+        this.weights = weights;
+        this.expected = expected;
+    }
+
+    /** So many tokens, all zero. */
+    static MoeCalls of(int tokens, int topK, int hidden) {
+        return new MoeCalls(
+                topK,
+                new float[Math.multiplyExact(tokens, hidden)],
+                new int[Math.multiplyExact(tokens, topK)],
+                new float[tokens * topK],
+                new double[tokens * hidden]);
+    }
+
+    /** Seeded tokens: standard normal inputs that bf16 holds, distinct experts, weights that sum to about 1. */
+    static MoeCalls seeded(int tokens, int topK, int experts, int hidden, long seed) {
+        MoeCalls calls = of(tokens, topK, hidden);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < calls.inputs.length; i++) {
+            calls.inputs[i] = Bf16.toFloat(Bf16.fromFloat((float) random.nextGaussian()));
+        }
+        for (int token = 0; token < tokens; token++) {
+            int[] chosen = random.ints(0, experts).distinct().limit(topK).toArray();
+            System.arraycopy(chosen, 0, calls.ids, token * topK, topK);
+        }
+        Arrays.setAll(calls.expected, i -> 0);
+        for (int lane = 0; lane < calls.weights.length; lane++) {
+            calls.weights[lane] = (float) ((0.5 + random.nextDouble()) / topK);
+        }
+        return calls;
+    }
+
+    int tokens() {
+        return ids.length / topK;
+    }
+
+    float[] inputs() {
+        return inputs;
+    }
+
+    int[] ids() {
+        return ids;
+    }
+
+    float[] weights() {
+        return weights;
+    }
+
+    double[] expected() {
+        return expected;
+    }
+
+    /** Tokens {@code from} to {@code to - 1} of these. */
+    MoeCalls slice(int from, int to) {
+        int hidden = inputs.length / tokens();
+        return new MoeCalls(
+                topK,
+                Arrays.copyOfRange(inputs, from * hidden, to * hidden),
+                Arrays.copyOfRange(ids, from * topK, to * topK),
+                Arrays.copyOfRange(weights, from * topK, to * topK),
+                Arrays.copyOfRange(expected, from * hidden, to * hidden));
+    }
+
+    /** The inputs as a layer takes them. */
+    short[] activations() {
+        short[] activations = new short[inputs.length];
+        for (int i = 0; i < activations.length; i++) {
+            activations[i] = Bf16.fromFloat(inputs[i]);
+        }
+        return activations;
+    }
+
+    /** The inputs as bf16 holds them. */
+    double[] roundedInputs() {
+        return widen(activations());
+    }
+
+    static double[] widen(short[] bf16) {
+        double[] values = new double[bf16.length];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = Bf16.toFloat(bf16[i]);
+        }
+        return values;
+    }
+
+    /** Error in the 2-norm, relative to the reference; infinite where the two differ from a reference of zeros. */
+    static double relativeError(double[] actual, double[] reference) {
+        double error = 0;
+        double norm = 0;
+        for (int i = 0; i < reference.length; i++) {
+            error += (actual[i] - reference[i]) * (actual[i] - reference[i]);
+            norm += reference[i] * reference[i];
+        }
+        return error == 0 ? 0 : Math.sqrt(error / norm);
+    }
+}
