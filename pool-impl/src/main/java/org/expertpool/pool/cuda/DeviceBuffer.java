@@ -56,6 +56,17 @@ public final class DeviceBuffer extends CudaResource {
                         to.pointer(toByte, count), pointer.withByteOffset(atByte), count, stream.handle()));
     }
 
+    /** Enqueues a copy of so many bytes of {@code from}, from {@code fromByte} on, to this buffer's {@code atByte}. */
+    public void copy(long atByte, DeviceBuffer from, long fromByte, long count, CudaStream stream) {
+        requireInside(atByte, count);
+        from.requireInside(fromByte, count);
+        CudaException.check(
+                "copy " + count + " bytes on the device",
+                "cuMemcpyDtoDAsync",
+                JCudaDriver.cuMemcpyDtoDAsync(
+                        pointer.withByteOffset(atByte), from.pointer.withByteOffset(fromByte), count, stream.handle()));
+    }
+
     /** Enqueues setting so many bytes from {@code atByte} on. */
     public void fill(long atByte, long count, byte value, CudaStream stream) {
         requireInside(atByte, count);

@@ -5,6 +5,7 @@ import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_STATE;
 import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_TABLES;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Optional;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
@@ -41,6 +42,7 @@ public final class DeviceTables implements AutoCloseable {
         rowKeyAt = aligned(missCountAt + keyBytes);
         stateAt = aligned(rowKeyAt + rowBytes);
         controlsAt = aligned(stateAt + PLAN_STATE.bytes());
+        host.buffer().put(stateAt, new byte[PLAN_STATE.bytes()]);
     }
 
     /** Writes a PlanTables struct that points here. */
@@ -58,11 +60,17 @@ public final class DeviceTables implements AutoCloseable {
         struct.putInt(PLAN_TABLES.offset("rows"), config.bankRows());
     }
 
-    /** Replaces placement and counters. */
+    /** Device address of a table, by its name in PlanTables. */
+    public long address(String table) {
+        ByteBuffer struct = ByteBuffer.allocate(PLAN_TABLES.bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        describe(struct);
+        return struct.getLong(PLAN_TABLES.offset(table));
+    }
+
+    /** Replaces placement and counters; where an error was found stays. */
     public void upload(PoolTables tables) {
         tables.write(image());
         ByteBuffer state = host.slice(stateAt, PLAN_STATE.bytes());
-        state.put(new byte[PLAN_STATE.bytes()]);
         state.putLong(PLAN_STATE.offset("clock"), tables.clock());
         state.putInt(PLAN_STATE.offset("forwards"), tables.forwards());
         state.putInt(PLAN_STATE.offset("error"), tables.error());

@@ -38,6 +38,11 @@ public final class DeviceBank implements AutoCloseable {
                 layout.rowOffset(row), source.slab(layer), layout.rowOffset(expert), layout.rowOffset(count), stream);
     }
 
+    /** Enqueues a copy of one row of another bank into a row of this. */
+    public void copyRow(int row, DeviceBank from, int fromRow, CudaStream stream) {
+        memory.copy(layout.rowOffset(row), from.memory, layout.rowOffset(fromRow), layout.rowBytes(), stream);
+    }
+
     /** Enqueues a copy of one row to the start of {@code to}. */
     public void copyOut(int row, PinnedSlab to, CudaStream stream) {
         memory.download(layout.rowOffset(row), to, 0, layout.rowBytes(), stream);

@@ -18,6 +18,11 @@ public record DeviceModel(
         return new DeviceModel(context, stream, source, new AlphaTable(context, source, stream), shape);
     }
 
+    /** A layer's rows in the host source, as kernels read them. */
+    RowView hostRows(int layer) {
+        return new RowView(source.deviceRow(layer), shape.row());
+    }
+
     public int layers() {
         return source.layers();
     }

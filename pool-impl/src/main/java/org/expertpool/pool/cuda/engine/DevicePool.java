@@ -174,6 +174,16 @@ public final class DevicePool implements LayerEngine {
         return copier;
     }
 
+    /** Device address of i32 {@code [experts]}: a layer's bank rows, -1 where not resident. */
+    long hotRows(int layer) {
+        return tables.address("hotRow") + (long) Integer.BYTES * config.experts() * layer;
+    }
+
+    /** Device address of i32 {@code [experts]}: a layer's host rows, -1 where resident. */
+    long coldRows(int layer) {
+        return tables.address("coldRow") + (long) Integer.BYTES * config.experts() * layer;
+    }
+
     long plan(int layer) {
         return plans.address() + (long) STEP_OUTPUT.bytes() * layer;
     }

@@ -1,48 +1,68 @@
 package org.expertpool.pool.cuda.engine;
 
-/** One layer's wide call as two launches into one lane buffer: experts in the bank, and all others elsewhere. */
-final class WideParts implements AutoCloseable {
-    final WideCall call;
-    final MoeLaunch hits;
-    final MoeLaunch others;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
 
-    /**
-     * @param otherRows device address of i32 {@code [experts]}: row of each expert that is not resident, else -1
-     * @param others where those rows lie
-     */
-    WideParts(
-            PoolMemory pool,
-            DeviceMoe moe,
-            DevicePartition partition,
-            int layer,
-            WideCall call,
-            long otherRows,
-            RowView others) {
-        this.call = call;
-        long alphas = pool.alphas().address(layer);
-        hits = moe.bindAligned(moeCall(
-                call, partition, pool.hotRows(layer), alphas, pool.bank().view()));
-        this.others = moe.bindAligned(moeCall(call, partition, otherRows, alphas, others));
+/**
+ * Wide calls of every layer, each as two launches into one lane buffer: experts in the bank, and all others elsewhere.
+ * Owns what the launches share.
+ */
+final class WideParts implements AutoCloseable {
+    private static final long NOT_READ = 0; // rows by lane: for calls of few tokens alone
+
+    /** One layer's two launches; alignment and sum, by either, are for both. */
+    record Layer(MoeLaunch hits, MoeLaunch others) implements AutoCloseable {
+        @Override
+        public void close() {
+            others.close();
+            hits.close();
+        }
+    }
+
+    /** Where the experts that are not resident lie: rows, and device address of i32 {@code [experts]}, -1 if resident. */
+    record Elsewhere(RowView rows, long rowOfExpert) {}
+
+    private final DevicePool pool;
+    private final CallMemory memory;
+    private final DevicePartition partition;
+    private final DeviceMoe moe;
+    private final List<Layer> layers = new ArrayList<>();
+
+    WideParts(DevicePool pool, CallMemory memory, DevicePartition partition, IntFunction<Elsewhere> elsewhere) {
+        this.pool = pool;
+        this.memory = memory;
+        this.partition = partition;
+        DeviceModel model = pool.model();
+        moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
+        for (int layer = 0; layer < model.layers(); layer++) {
+            Elsewhere others = elsewhere.apply(layer);
+            layers.add(new Layer(
+                    moe.bindAligned(call(layer, pool.bank().view(), pool.hotRows(layer))),
+                    moe.bindAligned(call(layer, others.rows(), others.rowOfExpert()))));
+        }
+    }
+
+    Layer layer(int layer) {
+        return layers.get(layer);
     }
 
     @Override
     public void close() {
-        others.close();
-        hits.close();
+        layers.forEach(Layer::close);
+        moe.close();
     }
 
-    private static MoeCall moeCall(
-            WideCall call, DevicePartition partition, long expertRows, long alphas, RowView rows) {
-        long unused = 0; // rows by lane are read by calls of few tokens alone
+    private MoeCall call(int layer, RowView rows, long rowOfExpert) {
         return new MoeCall(
-                call.tokens(),
-                call.activations(),
+                memory.tokens(),
+                memory.activations(layer),
                 partition.safeIds(),
-                unused,
-                expertRows,
-                call.weights(),
-                alphas,
+                NOT_READ,
+                rowOfExpert,
+                memory.weights(),
+                pool.model().alphas().address(layer),
                 rows,
-                call.out());
+                memory.out());
     }
 }

@@ -11,22 +11,25 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Host view and streaming on the emulated driver, beside the Java engine with all experts resident. */
-class WidePathTest {
+class WidePoolTest {
     @BeforeAll
     static void compileDriver() {
         EmulatedDriver.require();
     }
 
     @Test
-    void equalTheResidentEngineAndFreeEverything() throws Exception {
+    void equalsTheResidentEngineAndFreesEverything() throws Exception {
         assertThat(EmulatedDriver.run(EmulatedWide.class, List.of(), Map.of()))
                 .containsExactly(
-                        "host view: 6 calls equal",
-                        "host view from a graph: 6 calls equal",
-                        "streamed, Shape[ringRows=128, groupRows=32, lastRows=4]: 6 calls equal",
-                        "streamed, Shape[ringRows=5, groupRows=2, lastRows=1]: 6 calls equal",
-                        "streamed, Shape[ringRows=1, groupRows=1, lastRows=1]: 6 calls equal",
-                        "bad lanes: error set, outputs equal",
+                        "HostView[]: 6 calls equal",
+                        "Streamed[shape=Shape[ringRows=128, groupRows=32, lastRows=4], prefillPromote=0]: 6 calls equal",
+                        "Streamed[shape=Shape[ringRows=5, groupRows=2, lastRows=1], prefillPromote=0]: 6 calls equal",
+                        "Streamed[shape=Shape[ringRows=1, groupRows=1, lastRows=1], prefillPromote=0]: 6 calls equal",
+                        "host view: captured forwards equal",
+                        "streamed: eager forwards equal",
+                        "4 rows a call stay: 8 calls equal, placement as by the rule",
+                        "bad lanes: outputs equal, invalid routing at layer 1, lane 1: an expert id outside -1 to 12,"
+                                + " or a weight that is negative or not finite",
                         "graph mode full: rows streamed by the copy engine have addresses that the host chooses,"
                                 + " which a graph can't hold; expected the host view",
                         "not freed: 0");
@@ -34,14 +37,14 @@ class WidePathTest {
 
     @ParameterizedTest
     @CsvSource({
-        "cuMemHostGetDevicePointer, 3, map 32784 pinned bytes: cuMemHostGetDevicePointer",
+        "cuMemHostAlloc, 8, pin",
         "cuLaunchKernel, 8, launch smxx_partition: cuLaunchKernel",
         "cuStreamWaitEvent, 1, wait for an event: cuStreamWaitEvent",
         "cuEventSynchronize, 1, learn what layer 1 lacks: cuEventSynchronize",
     })
     void namesWhatFailedAndFreesTheRest(String call, int after, String message) throws Exception {
         List<String> lines = EmulatedDriver.run(
-                EmulatedWide.class, List.of(), Map.of("EMULATED_FAIL", call, "EMULATED_FAIL_AFTER", "" + after));
+                EmulatedWide.class, List.of("brief"), Map.of("EMULATED_FAIL", call, "EMULATED_FAIL_AFTER", "" + after));
         assertThat(lines).last().isEqualTo("not freed: 0");
         assertThat(lines)
                 .anySatisfy(line -> assertThat(line).startsWith(message).endsWith("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));

@@ -2,12 +2,11 @@ package org.expertpool.pool.cuda.engine;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.IntFunction;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaStream;
-import org.expertpool.pool.cuda.PinnedSource;
+import org.expertpool.pool.plan.PoolTables;
+import org.expertpool.pool.plan.PrefillPromotion;
 import org.expertpool.pool.route.StreamPlan;
 
 /**
@@ -15,49 +14,27 @@ import org.expertpool.pool.route.StreamPlan;
  * computed while group g + 1 is copied, and the residents while the first is. The host waits for each layer's routing, so
  * this can't be captured in a graph.
  */
-public final class StreamedPath implements WidePath {
-    private final CudaContext context;
-    private final StreamPlan.Shape shape;
-    private final PinnedSource source;
+final class StreamedCalls implements LayerCalls {
+    private final DevicePool pool;
+    private final WidePool.Streamed way;
     private final DevicePartition partition;
     private final DeviceBank ring;
     private final CudaStream copies;
     private final CudaEvent routed; // the host may read what the partition found
     private final List<CudaEvent> arrived = new ArrayList<>(); // by group
     private final List<CudaEvent> computed = new ArrayList<>(); // by group
-    private final List<WideParts> layers = new ArrayList<>();
+    private final WideParts parts;
 
-    /**
-     * @param partition made for a ring of {@code shape.ringRows()}
-     * @param calls the fixed addresses of each layer's call
-     */
-    public StreamedPath(
-            CudaContext context,
-            PoolMemory pool,
-            DeviceMoe moe,
-            DevicePartition partition,
-            StreamPlan.Shape shape,
-            IntFunction<WideCall> calls) {
-        if (partition.ringSize() != shape.ringRows()) {
-            throw new IllegalArgumentException(
-                    "a partition for a ring of " + partition.ringSize() + " rows, expected " + shape.ringRows());
-        }
-        this.context = context;
-        this.shape = shape;
-        this.partition = partition;
-        source = pool.source();
-        ring = new DeviceBank(context, source.layout(), shape.ringRows());
-        copies = new CudaStream(context);
-        routed = CudaEvent.withoutTime(context);
-        for (int layer = 0; layer < source.layers(); layer++) {
-            layers.add(
-                    new WideParts(pool, moe, partition, layer, calls.apply(layer), partition.ringRows(), ring.view()));
-        }
-    }
-
-    /** Bytes of the ring. */
-    public long ringBytes() {
-        return ring.bytes();
+    StreamedCalls(DevicePool pool, CallMemory memory, WidePool.Streamed way) {
+        this.pool = pool;
+        this.way = way;
+        DeviceModel model = pool.model();
+        partition = new DevicePartition(pool, memory, way.shape().ringRows());
+        ring = new DeviceBank(model.context(), model.shape().row(), way.shape().ringRows());
+        copies = new CudaStream(model.context());
+        routed = CudaEvent.withoutTime(model.context());
+        parts = new WideParts(
+                pool, memory, partition, layer -> new WideParts.Elsewhere(ring.view(), partition.ringRows()));
     }
 
     @Override
@@ -66,39 +43,54 @@ public final class StreamedPath implements WidePath {
             throw new BadInputException("graph mode full: rows streamed by the copy engine have addresses that the host"
                     + " chooses, which a graph can't hold; expected the host view");
         }
-        WideParts parts = layers.get(layer);
-        partition.enqueue(layer, parts.call, stream);
+        WideParts.Layer calls = parts.layer(layer);
+        partition.enqueue(layer, stream);
         routed.record(stream);
-        parts.hits.enqueueAlign(stream); // while the host waits
+        calls.hits().enqueueAlign(stream); // while the host waits
         routed.await("learn what layer " + layer + " lacks");
         TouchedExperts touched = partition.touched();
-        List<StreamPlan.Group> groups = StreamPlan.cut(touched.missing(), touched.missing().length, shape);
+        List<StreamPlan.Group> groups = StreamPlan.cut(touched.missing(), touched.missing().length, way.shape());
 
         // The ring is free: what read it last was computed before the routing that the host has seen.
         int next = copyThrough(StreamPlan.NOTHING, 0, groups, layer);
+        KeptRows kept = keep(layer, touched);
         if (touched.anyResident()) {
-            parts.hits.enqueueGemms(stream);
+            calls.hits().enqueueGemms(stream);
         }
-        int[] firstBlocks = touched.firstBlocks(parts.others.blockLanes());
+        int[] firstBlocks = touched.firstBlocks(calls.others().blockLanes());
         for (int g = 0; g < groups.size(); g++) {
-            int first = firstBlocks[touched.missing()[groups.get(g).from()]];
-            int end = firstBlocks[touched.missing()[groups.get(g).to() - 1] + 1];
+            StreamPlan.Group group = groups.get(g);
+            int first = firstBlocks[touched.missing()[group.from()]];
+            int end = firstBlocks[touched.missing()[group.to() - 1] + 1];
             stream.waitFor(event(arrived, g));
-            parts.others.enqueueGemms(first, end - first, stream);
+            calls.others().enqueueGemms(first, end - first, stream);
+            for (int place = group.from(); place < group.to(); place++) {
+                int row = kept.rowOf(touched.missing()[place]);
+                if (row != PoolTables.ABSENT) {
+                    pool.bank().copyRow(row, ring, place % way.shape().ringRows(), stream);
+                }
+            }
             event(computed, g).record(stream);
             next = copyThrough(g, next, groups, layer);
         }
-        parts.hits.enqueueSum(stream);
+        calls.hits().enqueueSum(stream);
+        kept.uploadTables();
+    }
+
+    @Override
+    public long plan(int layer) {
+        return 0;
     }
 
     @Override
     public void close() {
-        layers.forEach(WideParts::close);
+        parts.close();
         computed.forEach(CudaEvent::close);
         arrived.forEach(CudaEvent::close);
         routed.close();
         copies.close();
         ring.close();
+        partition.close();
     }
 
     /** Enqueues the copies of groups that overwrite no group after the given one; returns the first that is left. */
@@ -110,16 +102,26 @@ public final class StreamedPath implements WidePath {
                 copies.waitFor(event(computed, rows.overwrites()));
             }
             for (StreamPlan.Run run : rows.runs()) {
-                ring.copyIn(run.ringRow(), source, layer, run.hostRow(), run.rows(), copies);
+                ring.copyIn(run.ringRow(), pool.model().source(), layer, run.hostRow(), run.rows(), copies);
             }
             event(arrived, left).record(copies);
         }
         return left;
     }
 
+    /** Chooses, while the first rows are on their way, what stays. */
+    private KeptRows keep(int layer, TouchedExperts touched) {
+        if (way.prefillPromote() == 0 || !pool.controls().gateOpen()) {
+            return KeptRows.NONE;
+        }
+        PoolTables tables = pool.tables();
+        return new KeptRows(
+                pool, tables, PrefillPromotion.apply(tables, layer, touched.laneCounts(), way.prefillPromote()));
+    }
+
     private CudaEvent event(List<CudaEvent> events, int group) {
         while (events.size() <= group) {
-            events.add(CudaEvent.withoutTime(context));
+            events.add(CudaEvent.withoutTime(pool.model().context()));
         }
         return events.get(group);
     }
