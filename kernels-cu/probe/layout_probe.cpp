@@ -2,7 +2,9 @@
 // struct itself, or a shared number with its value in the last column.
 #include <cstdio>
 
+#include "pool/convert.h"
 #include "pool/layout.h"
+#include "pool/model.h"
 #include "pool/moe.h"
 #include "pool/partition.h"
 #include "pool/route.h"
@@ -29,6 +31,14 @@ int main() {
   NUMBER(kAlignThreads);
   NUMBER(kPartitionThreads);
   NUMBER(kRouteThreads);
+  NUMBER(kStandInThreads);
+  NUMBER(kStandInBlocksPerProcessor);
+  NUMBER(kRouterTokens);
+  NUMBER(kRouterThreads);
+  NUMBER(kRouterWarps);
+  NUMBER(kConvertThreads);
+  NUMBER(kProjections);
+  NUMBER(kScaleValues);
 
   STRUCT(PlanState);
   FIELD(PlanState, clock);
@@ -181,5 +191,48 @@ int main() {
   FIELD(RouteParams, hashSlots);
   FIELD(RouteParams, outputWords);
   FIELD(RouteParams, sanitise);
+
+  STRUCT(StandInState);
+  FIELD(StandInState, digest);
+  FIELD(StandInState, sum);
+  FIELD(StandInState, arrived);
+  FIELD(StandInState, reserved);
+
+  STRUCT(StandInParams);
+  FIELD(StandInParams, memory);
+  FIELD(StandInParams, bytes);
+  FIELD(StandInParams, bytesPerUnit);
+  FIELD(StandInParams, units);
+  FIELD(StandInParams, maxUnits);
+  FIELD(StandInParams, after);
+  FIELD(StandInParams, state);
+  FIELD(StandInParams, afterCount);
+  FIELD(StandInParams, reserved);
+
+  STRUCT(RouterParams);
+  FIELD(RouterParams, activations);
+  FIELD(RouterParams, gate);
+  FIELD(RouterParams, logits);
+  FIELD(RouterParams, ids);
+  FIELD(RouterParams, weights);
+  FIELD(RouterParams, arrivals);
+  FIELD(RouterParams, tokens);
+  FIELD(RouterParams, hidden);
+  FIELD(RouterParams, experts);
+  FIELD(RouterParams, topK);
+
+  STRUCT(ScaleCounts);
+  FIELD(ScaleCounts, firstBad);
+  FIELD(ScaleCounts, counts);
+
+  STRUCT(ConvertParams);
+  FIELD(ConvertParams, plain);
+  FIELD(ConvertParams, rows);
+  FIELD(ConvertParams, counts);
+  FIELD(ConvertParams, codes);
+  FIELD(ConvertParams, experts);
+  FIELD(ConvertParams, hidden);
+  FIELD(ConvertParams, width);
+  FIELD(ConvertParams, reserved);
   return 0;
 }

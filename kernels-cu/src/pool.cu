@@ -1,4 +1,7 @@
 // All kernels in one translation unit, so that nvcc writes one fat binary.
+#include "convert/smxx_expert_rows.cu"
+#include "model/smxx_router.cu"
+#include "model/smxx_stand_in.cu"
 #include "moe/smxx_moe_decode.cu"
 #include "moe/smxx_moe_general.cu"
 #include "plan/smxx_lru_plan.cu"

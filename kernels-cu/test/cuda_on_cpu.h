@@ -200,11 +200,29 @@ inline int32_t __shfl_sync(unsigned, int32_t value, int from) {
                                        [&](const uint64_t* slot) { return cpu::low32(slot[from]); });
 }
 
+template <typename T>
+inline T __shfl_xor_sync(unsigned, T value, int apart) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  const int other = cpu::self().lane() ^ apart;
+  const uint64_t theirs = cpu::self().exchange<uint64_t>(bits, [&](const uint64_t* slot) { return slot[other]; });
+  std::memcpy(&value, &theirs, sizeof value);
+  return value;
+}
+
 inline int32_t __reduce_min_sync(unsigned, int32_t value) {
   return cpu::self().exchange<int32_t>(static_cast<uint32_t>(value), [](const uint64_t* slot) {
     int32_t least = cpu::low32(slot[0]);
     for (int i = 1; i < cpu::kWarpThreads; ++i) least = std::min(least, cpu::low32(slot[i]));
     return least;
+  });
+}
+
+inline int32_t __reduce_max_sync(unsigned, int32_t value) {
+  return cpu::self().exchange<int32_t>(static_cast<uint32_t>(value), [](const uint64_t* slot) {
+    int32_t most = cpu::low32(slot[0]);
+    for (int i = 1; i < cpu::kWarpThreads; ++i) most = std::max(most, cpu::low32(slot[i]));
+    return most;
   });
 }
 
@@ -214,9 +232,22 @@ inline uint32_t __reduce_min_sync(unsigned, uint32_t value) {
   });
 }
 
-inline int atomicAdd(int* address, int value) {
-  const int old = *address;
+template <typename T>
+inline T atomicAdd(T* address, T value) {
+  const T old = *address;
   *address = old + value;
+  return old;
+}
+template <typename T>
+inline T atomicMin(T* address, T value) {
+  const T old = *address;
+  *address = std::min(old, value);
+  return old;
+}
+template <typename T>
+inline T atomicExch(T* address, T value) {
+  const T old = *address;
+  *address = value;
   return old;
 }
 

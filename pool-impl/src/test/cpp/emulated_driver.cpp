@@ -6,6 +6,9 @@
    of things not freed is printed to stderr. */
 #include "moe_ops_on_cpu.h"
 
+#include "convert/smxx_expert_rows.cuh"
+#include "model/smxx_router.cuh"
+#include "model/smxx_stand_in.cuh"
 #include "moe/smxx_moe_align.cuh"
 #include "moe/smxx_moe_decode.cuh"
 #include "moe/smxx_moe_general.cuh"
@@ -231,6 +234,15 @@ Kernel alignKernel(const Body& body) {
       body);
 }
 
+Kernel standInKernel() {
+  return kernel<pool::StandInParams>(
+      [](const pool::StandInParams& p, const Grid& g) {
+        return g.blocks > 0 && g.threads == pool::kStandInThreads && g.sharedBytes == 0 && p.bytes % 16 == 0 &&
+               p.bytesPerUnit % 16 == 0;
+      },
+      pool::standIn<pool::kStandInThreads, pool::kStandInVectors>);
+}
+
 const std::map<std::string, Kernel>& kernels() {
   using Wide = pool::DecodeLayout<pool::kWideChunkWarps, 2>;
   using Narrow = pool::DecodeLayout<pool::kNarrowChunkWarps, 2>;
@@ -272,6 +284,27 @@ const std::map<std::string, Kernel>& kernels() {
                                     g.threads == pool::kAlignThreads && g.sharedBytes == 0;
                            },
                            [](const pool::MoeParams& p) { pool::generalSum(p); })},
+      {"smxx_dense_stand_in", standInKernel()},
+      {"smxx_kv_stand_in", standInKernel()},
+      {"smxx_router", kernel<pool::RouterParams>(
+                          [](const pool::RouterParams& p, const Grid& g) {
+                            return g.blocks == ceilOf(p.experts, pool::kRouterWarps) * ceilOf(p.tokens, pool::kRouterTokens) &&
+                                   g.threads == pool::kRouterThreads && g.sharedBytes == 0 &&
+                                   !pool::refusedRouter(p.tokens, p.hidden, p.experts, p.topK);
+                          },
+                          pool::route)},
+      {"smxx_scale_counts", kernel<pool::ConvertParams>(
+                                [](const pool::ConvertParams& p, const Grid& g) {
+                                  return g.blocks == p.experts * pool::kProjections && g.threads == pool::kConvertThreads &&
+                                         g.sharedBytes == 0;
+                                },
+                                pool::countScales)},
+      {"smxx_expert_rows", kernel<pool::ConvertParams>(
+                               [](const pool::ConvertParams& p, const Grid& g) {
+                                 return g.blocks == p.experts * pool::expertTiles(p) && g.threads == pool::kConvertThreads &&
+                                        g.sharedBytes == 0;
+                               },
+                               pool::convertTile)},
   };
   return all;
 }

@@ -1,5 +1,6 @@
 package org.expertpool.pool.bank;
 
+import java.nio.ByteBuffer;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.format.Nvfp4Tensor;
 
@@ -19,6 +20,15 @@ public record PlainExpert(Nvfp4Tensor gate, Nvfp4Tensor up, Nvfp4Tensor down) {
     /** The layout that this expert's row has. */
     public ExpertRowLayout layout() {
         return new ExpertRowLayout(gate.k(), gate.n());
+    }
+
+    /**
+     * Writes a plain row at the buffer's position: the parts of a Marlin row at the same offsets, in checkpoint order. What
+     * a conversion on the device takes.
+     */
+    public void putPlain(ByteBuffer into) {
+        into.put(gate.codes()).put(up.codes()).put(gate.scales()).put(up.scales());
+        into.put(down.codes()).put(down.scales());
     }
 
     private static void requireShape(String projection, Nvfp4Tensor tensor, int n, int k) {

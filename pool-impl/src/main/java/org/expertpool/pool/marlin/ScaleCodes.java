@@ -37,6 +37,7 @@ public final class ScaleCodes {
     }
 
     private static final int TOP_BIT = 0x80;
+    private static final int MAGNITUDE = 0x7F;
 
     private ScaleCodes() {}
 
@@ -46,19 +47,12 @@ public final class ScaleCodes {
      * @param scales E4M3 bytes; negative values and NaN are bad input, minus zero counts as zero
      */
     public static Encoded encode(byte[] scales, ScaleFactorRule rule, ActivationType type) {
-        int ruled = log2Factor(scales, rule);
-        int log2Factor = type.rescalesBlockScales() ? ruled : 0;
-        // Rule and codes see only the byte, so that the 127 possible scales are worked out once.
-        byte[] codeOf = new byte[128];
-        for (int bits = 0; bits < 0x7F; bits++) {
-            float rescaled = Math.scalb(E4M3.decode((byte) bits), log2Factor);
-            codeOf[bits] = rule.zeroes(rescaled) ? 0 : code(rescaled);
-        }
+        ScaleTable table = ScaleTable.of(counts(scales), rule, type);
         byte[] codes = new byte[scales.length];
         for (int i = 0; i < scales.length; i++) {
-            codes[i] = codeOf[scales[i] & 0x7F];
+            codes[i] = table.codes()[scales[i] & MAGNITUDE];
         }
-        return new Encoded(codes, log2Factor, ScaleLoss.of(scales, codes, log2Factor));
+        return new Encoded(codes, table.log2Factor(), table.loss());
     }
 
     /** The value {@code s * sf} that a code stands for. */
@@ -87,29 +81,29 @@ public final class ScaleCodes {
         }
     }
 
-    private static byte code(float rescaled) {
+    static byte code(float rescaled) {
         float v = Fp16.round(Fp16.round(rescaled) * 128);
         return (byte) (Fp16.fromFloat(v) >> 7);
     }
 
-    private static int log2Factor(byte[] scales, ScaleFactorRule rule) {
-        float smallest = Float.POSITIVE_INFINITY;
-        float largest = 0;
+    /** What a scale that is negative or NaN is refused with. */
+    public static BadInputException refused(long index, byte scale) {
+        return new BadInputException(String.format(
+                Locale.ROOT,
+                "Marlin scales: block scale %d is 0x%02x (%s), expected a number that is not negative",
+                index,
+                scale & 0xFF,
+                E4M3.decode(scale)));
+    }
+
+    private static int[] counts(byte[] scales) {
+        int[] counts = new int[ScaleTable.VALUES];
         for (int i = 0; i < scales.length; i++) {
-            float scale = E4M3.decode(scales[i]);
-            if (!(scale >= 0)) {
-                throw new BadInputException(String.format(
-                        Locale.ROOT,
-                        "Marlin scales: block scale %d is 0x%02x (%s), expected a number that is not negative",
-                        i,
-                        scales[i] & 0xFF,
-                        scale));
+            if (!(E4M3.decode(scales[i]) >= 0)) {
+                throw refused(i, scales[i]);
             }
-            if (scale > 0) {
-                smallest = Math.min(smallest, scale);
-                largest = Math.max(largest, scale);
-            }
+            counts[scales[i] & MAGNITUDE]++;
         }
-        return largest == 0 ? 0 : rule.log2Factor(smallest, largest);
+        return counts;
     }
 }

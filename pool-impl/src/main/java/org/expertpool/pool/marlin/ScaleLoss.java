@@ -29,21 +29,32 @@ public record ScaleLoss(long blocks, long zeroed, long changed, double squaredEr
                 squaredNorm + other.squaredNorm);
     }
 
-    static ScaleLoss of(byte[] scales, byte[] codes, int log2Factor) {
+    /**
+     * The loss of a table of codes.
+     *
+     * @param counts how often each E4M3 value without its sign occurs
+     * @param codeOf the code of each
+     */
+    static ScaleLoss of(int[] counts, byte[] codeOf, int log2Factor) {
+        long blocks = 0;
         long zeroed = 0;
         long changed = 0;
         double squaredError = 0;
         double squaredNorm = 0;
-        for (int i = 0; i < scales.length; i++) {
-            double before = E4M3.decode(scales[i]);
-            double after = Math.scalb((double) ScaleCodes.decode(codes[i]), -log2Factor);
-            if (after != before) {
-                zeroed += after == 0 ? 1 : 0;
-                changed += after == 0 ? 0 : 1;
+        for (int bits = 0; bits < counts.length; bits++) {
+            if (counts[bits] == 0) {
+                continue;
             }
-            squaredError += (after - before) * (after - before);
-            squaredNorm += before * before;
+            double before = E4M3.decode((byte) bits);
+            double after = Math.scalb((double) ScaleCodes.decode(codeOf[bits]), -log2Factor);
+            blocks += counts[bits];
+            if (after != before) {
+                zeroed += after == 0 ? counts[bits] : 0;
+                changed += after == 0 ? 0 : counts[bits];
+            }
+            squaredError += counts[bits] * ((after - before) * (after - before));
+            squaredNorm += counts[bits] * (before * before);
         }
-        return new ScaleLoss(scales.length, zeroed, changed, squaredError, squaredNorm);
+        return new ScaleLoss(blocks, zeroed, changed, squaredError, squaredNorm);
     }
 }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.ShortBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,6 +85,11 @@ public final class TinyMoe {
                 projection(prefix + "gate_proj", WIDTH, HIDDEN),
                 projection(prefix + "up_proj", WIDTH, HIDDEN),
                 projection(prefix + "down_proj", HIDDEN, WIDTH));
+    }
+
+    /** The router's weights, bf16 [experts, hidden]. */
+    public ShortBuffer gate(int layer) throws IOException {
+        return tensor("model.layers." + layer + ".mlp.gate.weight").asShortBuffer();
     }
 
     private Nvfp4Tensor projection(String name, int n, int k) throws IOException {

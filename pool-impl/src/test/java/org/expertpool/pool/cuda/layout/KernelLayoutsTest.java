@@ -36,10 +36,20 @@ class KernelLayoutsTest {
         expected.add("kAlignThreads,,0," + MoeLayouts.ALIGN_THREADS);
         expected.add("kPartitionThreads,,0," + PartitionLayouts.PARTITION_THREADS);
         expected.add("kRouteThreads,,0," + RouteLayouts.THREADS);
+        expected.add("kStandInThreads,,0," + ModelLayouts.STAND_IN_THREADS);
+        expected.add("kStandInBlocksPerProcessor,,0," + ModelLayouts.STAND_IN_BLOCKS_PER_PROCESSOR);
+        expected.add("kRouterTokens,,0," + ModelLayouts.ROUTER_TOKENS);
+        expected.add("kRouterThreads,,0," + ModelLayouts.ROUTER_THREADS);
+        expected.add("kRouterWarps,,0," + ModelLayouts.ROUTER_WARPS);
+        expected.add("kConvertThreads,,0," + ConvertLayouts.CONVERT_THREADS);
+        expected.add("kProjections,,0," + ConvertLayouts.PROJECTIONS);
+        expected.add("kScaleValues,,0," + ConvertLayouts.SCALE_VALUES);
         List<StructLayout> structs = new ArrayList<>(KernelLayouts.all());
         structs.addAll(MoeLayouts.all());
         structs.addAll(PartitionLayouts.all());
         structs.addAll(RouteLayouts.all());
+        structs.addAll(ModelLayouts.all());
+        structs.addAll(ConvertLayouts.all());
         for (StructLayout struct : structs) {
             expected.add("%s,,0,%d".formatted(struct.name(), struct.bytes()));
             for (StructLayout.Field field : struct.fields()) {
