@@ -24,9 +24,9 @@ using test::StepResult;
 using test::TableSlab;
 
 // Other block sizes than the entry point's, for the timing table.
-template <int kThreads, int kPairs, bool kPrefetch>
+template <int kThreads, int kPairs>
 __global__ void __launch_bounds__(kThreads, 1) planWith(const __grid_constant__ pool::PlanParams params) {
-  pool::planStep<kThreads, kPairs, kPrefetch>(params);
+  pool::planStep<kThreads, kPairs>(params);
 }
 
 // What a graph node of that size costs by itself.
@@ -343,15 +343,15 @@ Times timeForwards(DevicePool& device, int misses, uint64_t seed, const std::fun
   return {micros[micros.size() / 2], micros[micros.size() / 10], micros[micros.size() * 9 / 10]};
 }
 
-template <int kThreads, int kPairs, bool kPrefetch>
+template <int kThreads, int kPairs>
 void timePlanner(DevicePool& device, std::ofstream& csv, uint64_t seed) {
   for (int misses : {0, 1, 2, 5, 10}) {
     const Times t = timeForwards(device, misses, seed, [&](int layer, cudaStream_t stream) {
-      planWith<kThreads, kPairs, kPrefetch><<<1, kThreads, 0, stream>>>(device.params(layer, device.g.topK));
+      planWith<kThreads, kPairs><<<1, kThreads, 0, stream>>>(device.params(layer, device.g.topK));
     });
-    csv << kThreads << ',' << kPrefetch << ",none," << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90 << '\n';
-    std::printf("planner, %4d threads%s, %2d misses: %7.2f us a layer (p10 %.2f, p90 %.2f)\n", kThreads,
-                kPrefetch ? ", prefetch" : "", misses, t.median, t.p10, t.p90);
+    csv << kThreads << ",none," << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90 << '\n';
+    std::printf("planner, %4d threads, %2d misses: %7.2f us a layer (p10 %.2f, p90 %.2f)\n", kThreads, misses, t.median,
+                t.p10, t.p90);
   }
 }
 
@@ -371,13 +371,11 @@ void timeAll(const std::string& folder, uint64_t seed) {
   const Geometry geometry = {"qwen3.8-flash-next", 48, 512, 10, 1, 258};
   DevicePool device(geometry);
   std::ofstream planner(folder + "/planner.csv");
-  planner << "threads,prefetch,copy_blocks,misses,median_us_per_layer,p10_us,p90_us\n";
+  planner << "threads,copy_blocks,misses,median_us_per_layer,p10_us,p90_us\n";
   timeIdle(device);
-  timePlanner<256, 28, false>(device, planner, seed);
-  timePlanner<512, 14, false>(device, planner, seed);
-  timePlanner<512, 14, true>(device, planner, seed);
-  timePlanner<1024, 7, false>(device, planner, seed);
-  timePlanner<1024, 7, true>(device, planner, seed);
+  timePlanner<256, 28>(device, planner, seed);
+  timePlanner<512, 14>(device, planner, seed);
+  timePlanner<1024, 7>(device, planner, seed);
 
   // One pinned layer of rows stands for all 48: each replay draws other experts, and no cache holds 1.4 GB.
   RowSource rows(geometry.experts, geometry.rows(), 2764800, geometry.layers);
@@ -387,7 +385,7 @@ void timeAll(const std::string& folder, uint64_t seed) {
         launchPlan(device.params(layer, geometry.topK), stream);
         launchCopy(rows.params(device.output(layer), layer), blocks, stream);
       });
-      planner << pool::kPlanThreads << ",0," << blocks << ',' << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90
+      planner << pool::kPlanThreads << ',' << blocks << ',' << misses << ',' << t.median << ',' << t.p10 << ',' << t.p90
               << '\n';
       std::printf("plan and copy, %3d blocks, %2d misses: %7.2f us a layer (p10 %.2f, p90 %.2f)\n", blocks, misses,
                   t.median, t.p10, t.p90);

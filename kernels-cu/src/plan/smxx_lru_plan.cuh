@@ -59,18 +59,10 @@ struct PlanScratch {
   RowAge columnOldest[kThreads / kWarp];
   int16_t oldThread[kThreads];  // those with a row at or below the cut
   RowAge candidate[kMaxCandidates];
+  int32_t candidateKey[kMaxCandidates];
   int32_t victim[kMaxLanes];
   int32_t victimKey[kMaxLanes];
 };
-
-// Asks for a line without waiting for it.
-__device__ inline void prefetchL1(const void* from) {
-#ifdef __CUDACC__
-  asm volatile("prefetch.global.L1 [%0];" ::"l"(from));
-#else
-  (void)from;
-#endif
-}
 
 __device__ inline RowAge noRow() { return {INT64_MAX, kNoRow}; }
 
@@ -162,7 +154,14 @@ __device__ inline void listOldThreads(const RowAge& mine, PlanScratch<kThreads>&
   if (old) scratch.oldThread[start + rankInWarp(mask)] = static_cast<int16_t>(threadIdx.x);
 }
 
-// Lists the rows at or below the cut, up to kMaxCandidates of them, and counts them all. The pairs of the listed threads are
+template <int kThreads>
+__device__ inline void putCandidate(int at, const RowAge& row, int32_t key, PlanScratch<kThreads>& scratch) {
+  if (at >= kMaxCandidates) return;
+  scratch.candidate[at] = row;
+  scratch.candidateKey[at] = key;
+}
+
+// Lists the rows at or below the cut with their owners, up to kMaxCandidates of them, and counts them all. The pairs of the listed threads are
 // shared out over the whole block: few threads have any, and looking through their own one by one would be slow.
 template <int kThreads>
 __device__ inline void listCandidates(const VictimRule& rule, PlanScratch<kThreads>& scratch) {
@@ -179,15 +178,38 @@ __device__ inline void listCandidates(const VictimRule& rule, PlanScratch<kThrea
     const RowAge odd = {use.y, 2 * pair + 1};
     const bool takesEven = !before(scratch.cut, even) && rule.admits(even);
     const bool takesOdd = !before(scratch.cut, odd) && rule.admits(odd);
+    int32_t evenKey = kAbsent;
+    int32_t oddKey = kAbsent;
+    if (takesEven) evenKey = rule.tables.rowKey[even.row];  // under way while places are taken
+    if (takesOdd) oddKey = rule.tables.rowKey[odd.row];
     const unsigned evens = __ballot_sync(kFullWarp, takesEven);
     const unsigned odds = __ballot_sync(kFullWarp, takesOdd);
     if ((evens | odds) == 0) continue;
     const int start = takePlaces(&scratch.candidates, evens, odds);
-    const int evenAt = start + rankInWarp(evens);
-    const int oddAt = start + __popc(evens) + rankInWarp(odds);
-    if (takesEven && evenAt < kMaxCandidates) scratch.candidate[evenAt] = even;
-    if (takesOdd && oddAt < kMaxCandidates) scratch.candidate[oddAt] = odd;
+    if (takesEven) putCandidate(start + rankInWarp(evens), even, evenKey, scratch);
+    if (takesOdd) putCandidate(start + __popc(evens) + rankInWarp(odds), odd, oddKey, scratch);
   }
+}
+
+// Writes the candidates that are older than all but `wanted` - 1 others to their places among the victims, from `first` on:
+// a warp for a candidate, a lane for each other one. Returns whether this thread wrote one without an owner.
+template <int kThreads>
+__device__ inline bool rankCandidates(int count, int wanted, int first, PlanScratch<kThreads>& scratch) {
+  const int lane = threadIdx.x % kWarp;
+  bool unowned = false;
+  for (int i = threadIdx.x / kWarp; i < count; i += kThreads / kWarp) {
+    const RowAge row = scratch.candidate[i];
+    int older = 0;
+    for (int base = 0; base < count; base += kWarp) {
+      const bool isOlder = base + lane < count && before(scratch.candidate[base + lane], row);
+      older += __popc(__ballot_sync(kFullWarp, isOlder));
+    }
+    if (lane != 0 || older >= wanted) continue;
+    scratch.victim[first + older] = row.row;
+    scratch.victimKey[first + older] = scratch.candidateKey[i];
+    unowned |= scratch.candidateKey[i] == kAbsent;
+  }
+  return unowned;
 }
 
 // Writes the first victimsWanted victims in order, with their owners, and returns how many there are, or -1 where one of
@@ -204,7 +226,6 @@ __device__ int selectVictims(VictimRule rule, PlanScratch<kThreads>& scratch) {
   using Slots = ColumnSlots<kThreads>;
   const int warp = threadIdx.x / kWarp;
   const int lane = threadIdx.x % kWarp;
-  const int32_t* owner = rule.tables.rowKey;
   int found = 0;
   while (found < scratch.victimsWanted) {
     // Ages are not looked at here: rows too young to be victims are younger than all others.
@@ -223,7 +244,12 @@ __device__ int selectVictims(VictimRule rule, PlanScratch<kThreads>& scratch) {
     __syncthreads();  // publishes the threads' oldest and the cleared counters
     const int slot = Slots::of(lane * kWarps + warp);
     const RowAge columnOldest = warpMin({scratch.oldestUse[slot], scratch.oldestRow[slot]});
-    if (lane == 0) scratch.columnOldest[warp] = columnOldest;
+    int32_t columnKey = kAbsent;
+    if (lane == 0) {
+      scratch.columnOldest[warp] = columnOldest;
+      // Under way while the columns are ranked; wanted where one victim is.
+      if (columnOldest.row != kNoRow) columnKey = rule.tables.rowKey[columnOldest.row];
+    }
     __syncthreads();  // publishes columnOldest
     const RowAge other = lane < kWarps ? scratch.columnOldest[lane] : noRow();
     const int rank = __popc(__ballot_sync(kFullWarp, before(other, columnOldest)));
@@ -246,27 +272,14 @@ __device__ int selectVictims(VictimRule rule, PlanScratch<kThreads>& scratch) {
     bool unowned = false;
     if (reach == 1) {
       count = 1;
-      const RowAge oldest = warpMin(other);
-      if (threadIdx.x == 0) {
-        const int32_t key = owner[oldest.row];
-        scratch.victim[found] = oldest.row;
-        scratch.victimKey[found] = key;
-        scratch.floor = oldest;
-        unowned = key == kAbsent;
+      if (lane == 0 && rank == 0) {  // exactly one warp
+        scratch.victim[found] = columnOldest.row;
+        scratch.victimKey[found] = columnKey;
+        scratch.floor = columnOldest;
+        unowned = columnKey == kAbsent;
       }
     } else {
-      const int wanted = scratch.victimsWanted - found;
-      for (int i = threadIdx.x; i < count; i += kThreads) {
-        const RowAge row = scratch.candidate[i];
-        const int32_t key = owner[row.row];  // under way while the row is ranked
-        int older = 0;
-#pragma unroll 4
-        for (int j = 0; j < count; ++j) older += before(scratch.candidate[j], row);
-        if (older >= wanted) continue;
-        scratch.victim[found + older] = row.row;
-        scratch.victimKey[found + older] = key;
-        unowned |= key == kAbsent;
-      }
+      unowned = rankCandidates<kThreads>(count, scratch.victimsWanted - found, found, scratch);
       if (threadIdx.x == 0) scratch.floor = scratch.cut;
     }
     found += min(count, scratch.victimsWanted - found);
@@ -451,16 +464,8 @@ __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>
   }
 }
 
-// Asks for every line of rowUse that a scan would read. Rows stamped later in the step are written through.
-template <int kThreads>
-__device__ inline void prefetchUse(const PlanTables& tables) {
-  const int64_t* use = tables.rowUse;
-  for (int row = threadIdx.x * 16; row < tables.poolRows; row += kThreads * 16) prefetchL1(use + row);
-}
-
-// One step, by one block of kThreads threads, each of which reads the clocks of kPairs pairs of rows at once. With
-// kPrefetch the clocks are on their way to L1 before it is known whether they are needed.
-template <int kThreads, int kPairs, bool kPrefetch = false>
+// One step, by one block of kThreads threads, each of which reads the clocks of kPairs pairs of rows at once.
+template <int kThreads, int kPairs>
 __device__ void planStep(const PlanParams& p) {
   static_assert(kThreads % kWarp == 0 && kThreads >= kMaxLanes, "a thread each for the victims of the widest step");
   __shared__ PlanScratch<kThreads> scratch;
@@ -476,7 +481,6 @@ __device__ void planStep(const PlanParams& p) {
     scratch.rowOfExpert[expert] = row;
     p.stepMap[expert] = row;  // commitStep patches what the step changes
   }
-  if constexpr (kPrefetch) prefetchUse<kThreads>(tables);
   __syncthreads();  // publishes the slice to warp 0, and orders the step map before its patches
 
   if (planner) classifyLanes<kThreads>(p, in, scratch);
