@@ -145,20 +145,22 @@ void standInCases(StandInBuffers& device) {
 }
 
 template <int kThreads, int kVectors>
-void timeStandIn(StandInBuffers& device, std::ofstream& csv, int processors) {
+void timeStandIn(StandInBuffers& device, std::ofstream& csv, int processors, uint64_t bytes) {
   for (int perProcessor : {1, 2, 3, 4, 8}) {
     if (perProcessor * kThreads > 2048) continue;
+    const int calls = static_cast<int>(kBuffers * kBytes / bytes);
     test::Graph graph([&](cudaStream_t stream) {
-      for (int i = 0; i < kBuffers; ++i) {
-        standInWith<kThreads, kVectors><<<perProcessor * processors, kThreads, 0, stream>>>(device.params(i, kBytes));
+      for (int i = 0; i < calls; ++i) {
+        standInWith<kThreads, kVectors><<<perProcessor * processors, kThreads, 0, stream>>>(
+            device.params(i * static_cast<int>(bytes / kBytes), bytes));
       }
     });
     std::vector<double> micros;
-    for (int i = 0; i < 14; ++i) micros.push_back(graph.timedReplayMicros() / kBuffers);
+    for (int i = 0; i < 14; ++i) micros.push_back(graph.timedReplayMicros() / calls);
     const double us = median(micros, 4);
-    csv << kThreads << ',' << kVectors << ',' << perProcessor << ',' << kBytes << ',' << us << ',' << kBytes / us / 1e3 << '\n';
-    std::printf("stand-in, %4d threads, %2d vectors, %d blocks a multiprocessor: %.2f us, %.0f GB/s\n", kThreads, kVectors,
-                perProcessor, us, kBytes / us / 1e3);
+    csv << kThreads << ',' << kVectors << ',' << perProcessor << ',' << bytes << ',' << us << ',' << bytes / us / 1e3 << '\n';
+    std::printf("stand-in, %.0f MB, %4d threads, %2d vectors, %d blocks a multiprocessor: %.2f us, %.0f GB/s\n", bytes / 1e6,
+                kThreads, kVectors, perProcessor, us, bytes / us / 1e3);
   }
 }
 
@@ -181,11 +183,10 @@ int main(int argc, char** argv) {
   std::ofstream csv(folder + "/stand_in.csv");
   csv << "threads,vectors,blocks_per_multiprocessor,bytes,median_us,gb_per_s\n";
   const int processors = properties.multiProcessorCount;
-  timeStandIn<256, 4>(device, csv, processors);
-  timeStandIn<256, 8>(device, csv, processors);
-  timeStandIn<512, 4>(device, csv, processors);
-  timeStandIn<512, 8>(device, csv, processors);
-  timeStandIn<1024, 4>(device, csv, processors);
-  timeStandIn<1024, 8>(device, csv, processors);
+  for (uint64_t bytes : {kBytes, kBytes * 8}) {
+    timeStandIn<256, 8>(device, csv, processors, bytes);
+    timeStandIn<512, 8>(device, csv, processors, bytes);
+    timeStandIn<1024, 8>(device, csv, processors, bytes);
+  }
   return 0;
 }

@@ -12,33 +12,30 @@ namespace pool {
 // Shared memory of a choice.
 struct RouterScratch {
   float probability[kMaxExperts];
-  float partial[kRouterThreads];
-  int32_t warpBest[kRouterWarps];
-  int32_t warpExpert[kRouterWarps];
+  float partial[kRouterWarps];
+  int32_t warpBest[2][kRouterWarps];  // by turns, so that one barrier a choice is enough
+  int32_t warpExpert[2][kRouterWarps];
   float chosen[kMaxLanes];
   bool last;
 };
 
-// Sum of one value a thread: neighbours first, then neighbours of those; in all threads.
-__device__ inline float blockSum(float mine, RouterScratch& scratch) {
-  scratch.partial[threadIdx.x] = mine;
-  __syncthreads();  // publishes the values
-  for (int apart = 1; apart < kRouterThreads; apart *= 2) {
-    if (threadIdx.x % (2 * apart) == 0) {
-      scratch.partial[threadIdx.x] = __fadd_rn(scratch.partial[threadIdx.x], scratch.partial[threadIdx.x + apart]);
-    }
-    __syncthreads();  // publishes this level's sums
+// Combines one value a thread: neighbours first, then neighbours of those; the result in all threads.
+template <typename Combine>
+__device__ inline float blockCombine(float mine, RouterScratch& scratch, Combine combine) {
+#pragma unroll
+  for (int apart = 1; apart < kWarp; apart *= 2) mine = combine(mine, __shfl_xor_sync(kFullWarp, mine, apart));
+  if (threadIdx.x % kWarp == 0) scratch.partial[threadIdx.x / kWarp] = mine;
+  __syncthreads();  // publishes the warps' values
+  float all[kRouterWarps];
+#pragma unroll
+  for (int i = 0; i < kRouterWarps; ++i) all[i] = scratch.partial[i];
+#pragma unroll
+  for (int count = kRouterWarps; count > 1; count /= 2) {
+#pragma unroll
+    for (int i = 0; i < count / 2; ++i) all[i] = combine(all[2 * i], all[2 * i + 1]);
   }
-  return scratch.partial[0];
-}
-
-__device__ inline float blockMax(float mine, RouterScratch& scratch) {
-  scratch.partial[threadIdx.x] = mine;
-  __syncthreads();  // publishes the values
-  float most = scratch.partial[0];
-  for (int i = 1; i < kRouterThreads; ++i) most = scratch.partial[i] > most ? scratch.partial[i] : most;
   __syncthreads();  // all have read
-  return most;
+  return all[0];
 }
 
 // Orders probabilities as integers; a NaN before all others, so that it is seen and not lost.
@@ -70,14 +67,14 @@ __device__ inline void chooseExperts(const RouterParams& p, int token, RouterScr
     const float logit = __ldcg(logits + e);  // other blocks of this launch wrote it
     mine = logit > mine ? logit : mine;
   }
-  const float most = blockMax(mine, scratch);
+  const float most = blockCombine(mine, scratch, [](float a, float b) { return b > a ? b : a; });
   float sum = 0.0f;
   for (int e = threadIdx.x; e < p.experts; e += kRouterThreads) {
     const float power = expFp32(__fsub_rn(__ldcg(logits + e), most));
     scratch.probability[e] = power;
     sum = __fadd_rn(sum, power);
   }
-  sum = blockSum(sum, scratch);
+  sum = blockCombine(sum, scratch, [](float a, float b) { return __fadd_rn(a, b); });
   for (int e = threadIdx.x; e < p.experts; e += kRouterThreads) {
     scratch.probability[e] = __fdiv_rn(scratch.probability[e], sum);
   }
@@ -88,28 +85,29 @@ __device__ inline void chooseExperts(const RouterParams& p, int token, RouterScr
   for (int k = 0; k < p.topK; ++k) {
     const int32_t warpBest = __reduce_max_sync(kFullWarp, best);
     const int32_t warpExpert = __reduce_min_sync(kFullWarp, best == warpBest ? expert : kMaxExperts);
+    int32_t* bests = scratch.warpBest[k % 2];
+    int32_t* experts = scratch.warpExpert[k % 2];
     if (threadIdx.x % kWarp == 0) {
-      scratch.warpBest[threadIdx.x / kWarp] = warpBest;
-      scratch.warpExpert[threadIdx.x / kWarp] = warpExpert;
+      bests[threadIdx.x / kWarp] = warpBest;
+      experts[threadIdx.x / kWarp] = warpExpert;
     }
-    __syncthreads();  // publishes each warp's best
+    __syncthreads();  // publishes each warp's best; those of the turn before have been read
     int32_t topBest = kTaken;
     int32_t top = kMaxExperts;
+#pragma unroll
     for (int warp = 0; warp < kRouterWarps; ++warp) {
-      const int32_t other = scratch.warpBest[warp];
-      const bool better = other > topBest || (other == topBest && scratch.warpExpert[warp] < top);
-      topBest = better ? other : topBest;
-      top = better ? scratch.warpExpert[warp] : top;
+      const bool better = bests[warp] > topBest || (bests[warp] == topBest && experts[warp] < top);
+      topBest = better ? bests[warp] : topBest;
+      top = better ? experts[warp] : top;
     }
-    const float probability = scratch.probability[top];
+    const float probability = __uint_as_float(static_cast<uint32_t>(topBest));  // a NaN is one again
     total = __fadd_rn(total, probability);
     if (threadIdx.x == 0) {
       p.ids[static_cast<int64_t>(token) * p.topK + k] = top;
       scratch.chosen[k] = probability;
     }
-    __syncthreads();  // all have read the warps' best and the probability, which its thread now takes away
     if (top % kRouterThreads == static_cast<int>(threadIdx.x)) {
-      scratch.probability[top] = -1.0f;
+      scratch.probability[top] = -1.0f;  // read by this thread alone
       bestOfSlice(p, scratch, best, expert);
     }
   }
@@ -120,30 +118,44 @@ __device__ inline void chooseExperts(const RouterParams& p, int token, RouterScr
   __syncthreads();  // the scratch may be rewritten
 }
 
-// Logits of one expert for a group of tokens, by a warp: each thread takes every 32nd vector of 8 in ascending order, then
-// thread pairs 16, 8, 4, 2 and 1 apart add up.
+// Vectors of the gate that a thread has in flight.
+constexpr int kRouterVectors = 5;
+
+// Logits of one expert for so many tokens, by a warp: each thread takes every 32nd vector of 8 in ascending order, then
+// threads 16, 8, 4, 2 and 1 apart add up.
+template <int kTokens>
 __device__ inline void expertLogits(const RouterParams& p, int expert, int firstToken) {
   const int lane = threadIdx.x % kWarp;
   const int vectors = p.hidden / 8;
   const uint16_t* row = p.gate + static_cast<int64_t>(expert) * p.hidden;
-  float sum[kRouterTokens] = {};
-  for (int vector = lane; vector < vectors; vector += kWarp) {
-    Words4 gate = {};
-    loadOnce4(gate, row + 8 * vector, true);
+  float sum[kTokens] = {};
+  for (int first = lane; first < vectors; first += kWarp * kRouterVectors) {
+    Words4 gate[kRouterVectors] = {};
 #pragma unroll
-    for (int t = 0; t < kRouterTokens; ++t) {
-      const int token = firstToken + t < p.tokens ? firstToken + t : p.tokens - 1;
-      const Words4 x =
-          reinterpret_cast<const Words4*>(p.activations + static_cast<int64_t>(token) * p.hidden)[vector];
+    for (int v = 0; v < kRouterVectors; ++v) {
+      const int vector = first + v * kWarp;
+      loadOnce4(gate[v], row + 8 * vector, vector < vectors);
+    }
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        sum[t] = __fmaf_rn(__uint_as_float(gate.word[i] << 16), __uint_as_float(x.word[i] << 16), sum[t]);
-        sum[t] = __fmaf_rn(__uint_as_float(gate.word[i] & 0xffff0000u), __uint_as_float(x.word[i] & 0xffff0000u), sum[t]);
+    for (int v = 0; v < kRouterVectors; ++v) {
+      const int vector = first + v * kWarp;
+      if (vector >= vectors) break;
+#pragma unroll
+      for (int t = 0; t < kTokens; ++t) {
+        const int token = firstToken + t < p.tokens ? firstToken + t : p.tokens - 1;
+        const Words4 x =
+            reinterpret_cast<const Words4*>(p.activations + static_cast<int64_t>(token) * p.hidden)[vector];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const uint32_t w = gate[v].word[i];
+          sum[t] = __fmaf_rn(__uint_as_float(w << 16), __uint_as_float(x.word[i] << 16), sum[t]);
+          sum[t] = __fmaf_rn(__uint_as_float(w & 0xffff0000u), __uint_as_float(x.word[i] & 0xffff0000u), sum[t]);
+        }
       }
     }
   }
 #pragma unroll
-  for (int t = 0; t < kRouterTokens; ++t) {
+  for (int t = 0; t < kTokens; ++t) {
 #pragma unroll
     for (int apart = kWarp / 2; apart > 0; apart /= 2) {
       sum[t] = __fadd_rn(sum[t], __shfl_xor_sync(kFullWarp, sum[t], apart));
@@ -154,14 +166,20 @@ __device__ inline void expertLogits(const RouterParams& p, int expert, int first
   }
 }
 
-// Grid: routerBlocksPerGroup blocks for each group of kRouterTokens tokens, a group's blocks together.
+// Grid: ceil(experts / kRouterWarps) blocks for each group of kRouterTokens tokens, a group's blocks together.
 __device__ inline void route(const RouterParams& p) {
   __shared__ RouterScratch scratch;
   const int blocksPerGroup = (p.experts + kRouterWarps - 1) / kRouterWarps;
   const int group = blockIdx.x / blocksPerGroup;
   const int firstToken = group * kRouterTokens;
   const int expert = blockIdx.x % blocksPerGroup * kRouterWarps + threadIdx.x / kWarp;
-  if (expert < p.experts) expertLogits(p, expert, firstToken);
+  if (expert < p.experts) {
+    if (p.tokens - firstToken == 1) {
+      expertLogits<1>(p, expert, firstToken);
+    } else {
+      expertLogits<kRouterTokens>(p, expert, firstToken);
+    }
+  }
   __threadfence();  // the logits are out before this block counts as arrived
   __syncthreads();  // all warps' are
   if (threadIdx.x == 0) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.expertpool.pool.cuda.CudaProbe;
+import org.expertpool.pool.cuda.CudaStatus;
 import org.expertpool.pool.cuda.KernelBinary;
 
 /** Looks at this machine. */
@@ -14,8 +15,10 @@ public final class Doctor {
     public static List<Finding> examine() {
         Commands commands =
                 new Commands(Optional.ofNullable(System.getenv("PATH")).orElse(""));
-        List<Finding> findings =
-                new ArrayList<>(new DeviceFindings(CudaProbe.probe(), KernelBinary.describe(), commands).all());
+        CudaStatus cuda = CudaProbe.probe();
+        KernelBinary kernels = KernelBinary.describe();
+        List<Finding> findings = new ArrayList<>(new DeviceFindings(cuda, kernels, commands).all());
+        findings.addAll(SpeedFindings.measure(cuda, kernels));
         findings.addAll(new HostFindings(commands).all());
         return List.copyOf(findings);
     }

@@ -22,6 +22,7 @@ class DeviceModelTest {
                         "router equal",
                         "router equal",
                         "stand-ins equal",
+                        "speeds 0.016384 0.016384 0.016384 0.032768",
                         "router: tokens is 0, expected 1 to 8192",
                         "router: hidden is 12, expected a multiple of 8 up to 65536",
                         "router: experts is 4097, expected 1 to 4096",

@@ -2,6 +2,7 @@ package org.expertpool.pool.cuda.model;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Locale;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -22,6 +23,16 @@ final class EmulatedModel {
             route(context, stream, new RouterTwin(5, 2 * RouterTwin.VECTOR, 20, 3, 1));
             route(context, stream, new RouterTwin(1, 264, 300, 10, 2));
             standIns(context, stream);
+            DeviceSpeed speed = DeviceSpeed.measure(context, new DeviceSpeed.Effort(4096, 8192, 2, 2, 3));
+            // The emulated events are 250 microseconds apart.
+            System.out.printf(
+                    Locale.ROOT,
+                    "speeds %.6f %.6f %.6f %.6f%n",
+                    speed.hostToDevice(),
+                    speed.deviceToHost(),
+                    speed.zeroCopy(),
+                    speed.memoryRead());
+            require(speed.launchMicros() > 0, "launch time");
             refused(() -> new Router(context, 0, 64, 8, 2, 0, 0, 0, 0, stream));
             refused(() -> new Router(context, 1, 12, 8, 2, 0, 0, 0, 0, stream));
             refused(() -> new Router(context, 1, 64, 4097, 2, 0, 0, 0, 0, stream));
