@@ -232,6 +232,14 @@ inline uint32_t __reduce_min_sync(unsigned, uint32_t value) {
   });
 }
 
+inline uint32_t __reduce_xor_sync(unsigned, uint32_t value) {
+  return cpu::self().exchange<uint32_t>(value, [](const uint64_t* slot) {
+    uint64_t all = 0;
+    for (int i = 0; i < cpu::kWarpThreads; ++i) all ^= slot[i];
+    return static_cast<uint32_t>(all);
+  });
+}
+
 template <typename T>
 inline T atomicAdd(T* address, T value) {
   const T old = *address;

@@ -8,7 +8,7 @@
 
 namespace pool {
 
-constexpr int kRouteThreads = 256;
+constexpr int kRouteThreads = 512;
 
 // How far a replay has come, and what it has seen. Device memory, one per replay; all 0 at first. A change of a struct
 // here is a change of kLayoutVersion.
@@ -28,7 +28,7 @@ struct alignas(8) RouteParams {
   const float* tapeWeights;    // [tapeForwards, layers, lanes]
   RouteState* state;           // [1]
   uint64_t* hashes;            // [hashSlots] of whole forwards: forward f's at f % hashSlots
-  const uint32_t* output;      // [outputWords] bf16 pairs, output of the layer call before
+  const uint32_t* output;      // [outputWords] bf16 pairs, output of the layer call before, or the part that is read
   const StepOutput* plan;      // [1] plan of the layer call before, or null
   int32_t* ids;                // [lanes] out: this call's experts
   float* weights;              // [lanes] out

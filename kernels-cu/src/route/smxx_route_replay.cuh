@@ -2,7 +2,7 @@
 //
 // It stands in for the router, and keeps a router's order: what it writes depends by data on every word of the output
 // before. That pass over the output is also its hash, so any two runs can be compared at every forward: words mixed with
-// their places, summed modulo 2^64 (no order of threads shows), folded layer after layer.
+// their places, combined by exclusive or (no order of threads shows), folded layer after layer.
 #pragma once
 
 #include "plan/lane_rules.cuh"
@@ -19,16 +19,21 @@ __device__ inline uint64_t mix64(uint64_t x) {
   return x ^ x >> 31;
 }
 
-// Sum over all threads of the block, known to all of them.
-__device__ inline uint64_t sumOfBlock(uint64_t mine) {
-  __shared__ uint64_t sums[kRouteThreads];
-  sums[threadIdx.x] = mine;
+// Exclusive or over all threads of the block, known to all of them.
+__device__ inline uint64_t xorOfBlock(uint64_t mine) {
+  constexpr int kWarps = kRouteThreads / kWarp;
+  static_assert(kWarps <= kWarp, "one warp combines the others");
+  __shared__ uint64_t ofWarp[kWarps];
+  const auto ofThisWarp = [](uint64_t value) {
+    const uint32_t low = __reduce_xor_sync(kFullWarp, static_cast<uint32_t>(value));
+    const uint32_t high = __reduce_xor_sync(kFullWarp, static_cast<uint32_t>(value >> 32));
+    return static_cast<uint64_t>(high) << 32 | low;
+  };
+  const uint64_t sum = ofThisWarp(mine);
+  if (threadIdx.x % kWarp == 0) ofWarp[threadIdx.x / kWarp] = sum;
   __syncthreads();
-  for (int half = kRouteThreads / 2; half > 0; half /= 2) {
-    if (static_cast<int>(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-    __syncthreads();
-  }
-  return sums[0];
+  const int other = threadIdx.x % kWarp;
+  return ofThisWarp(other < kWarps ? ofWarp[other] : 0);
 }
 
 // Distinct valid experts among the call's lanes.
@@ -52,9 +57,9 @@ __device__ inline void replayRoute(const RouteParams& p) {
   const int64_t forward = p.state->forward;
   uint64_t mine = 0;
   for (int i = threadIdx.x; i < p.outputWords; i += kRouteThreads) {
-    mine += mix64(static_cast<uint64_t>(i) << 32 | p.output[i]);
+    mine ^= mix64(static_cast<uint64_t>(i) << 32 | p.output[i]);
   }
-  const uint64_t sum = sumOfBlock(mine);
+  const uint64_t sum = xorOfBlock(mine);
   if (threadIdx.x == 0 && p.state->pending) {
     const uint64_t hash = mix64(p.state->hash ^ sum);
     const bool whole = p.layer == 0 || p.layer == p.layers;

@@ -366,6 +366,16 @@ int cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   count(1);
   return 0;
 }
+int cuMemHostRegister_v2(void* memory, size_t, unsigned flags) {
+  if (flags != 2 || reinterpret_cast<uintptr_t>(memory) % 4096) return kInvalidValue;
+  if (const int failed = outsideCapture("cuMemHostRegister")) return failed;
+  count(1);
+  return 0;
+}
+int cuMemHostUnregister(void*) {
+  count(-1);
+  return outsideCapture("cuMemHostUnregister");
+}
 int cuMemHostGetDevicePointer_v2(unsigned long long* device, void* host, unsigned) {
   *device = reinterpret_cast<unsigned long long>(host);
   return result("cuMemHostGetDevicePointer");

@@ -1,6 +1,7 @@
 package org.expertpool.harness.cli;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -9,10 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.expertpool.harness.bench.DeviceLayerTable;
+import org.expertpool.harness.bench.DeviceLayers;
 import org.expertpool.harness.bench.JmhSuite;
+import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.run.RepositoryFiles;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.model.ModelPresets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Option;
@@ -35,11 +40,29 @@ final class BenchCommand implements Callable<Integer> {
             description = "Where the results go (default: experiments/results/bench/<UTC date>.<n>).")
     private Path out;
 
+    @Option(
+            names = "--backend",
+            paramLabel = "cuda",
+            description = "cuda: no JMH, but the time of a layer on the device by engine, width and misses.")
+    private String backend;
+
+    @Option(names = "--model", defaultValue = "qwen3.8-flash-next", description = "With --backend cuda: the shape.")
+    private String model;
+
+    @Option(names = "--rows", defaultValue = "258", description = "With --backend cuda: N of the pool.")
+    private int rows;
+
+    @Option(names = "--forwards", defaultValue = "40", description = "With --backend cuda: timed for each figure.")
+    private int forwards;
+
     @Unmatched
     private List<String> arguments = new ArrayList<>();
 
     @Override
     public Integer call() throws Exception {
+        if (backend != null) {
+            return layers();
+        }
         JmhSuite suite = new JmhSuite(arguments);
         if (suite.isAnswered()) {
             return ExitCode.OK;
@@ -47,6 +70,24 @@ final class BenchCommand implements Callable<Integer> {
         RepositoryFiles files = RepositoryFiles.find(Path.of(""));
         Path folder = folder(files);
         System.out.println(suite.run(folder, files.root()).size() + " rows in " + folder);
+        return ExitCode.OK;
+    }
+
+    /** Device figures: a table, and layer.csv in DIR if one is named. */
+    private int layers() throws IOException {
+        if (!backend.equals("cuda") || forwards < 1 || !arguments.isEmpty()) {
+            throw new BadInputException("--backend is " + backend + ", --forwards " + forwards + ", arguments "
+                    + arguments + "; expected cuda, at least 1, and none");
+        }
+        DeviceLayerTable table = new DeviceLayers(ModelPresets.load(model), rows, forwards, line -> {
+                    System.err.println("bench: " + line);
+                })
+                .run();
+        if (out != null) {
+            Files.createDirectories(out);
+            AtomicFile.write(out.resolve("layer.csv"), table.csv().getBytes(StandardCharsets.UTF_8));
+        }
+        System.out.print(table.markdown());
         return ExitCode.OK;
     }
 

@@ -35,7 +35,7 @@ public final class PinnedSource implements HostSource, AutoCloseable {
         ConcurrentMap<Integer, PinnedSlab> slabs = new ConcurrentHashMap<>();
         try {
             HostSource rows = loader.apply((layer, bytes) -> context.onThisThread(() -> {
-                PinnedSlab slab = new PinnedSlab(context, bytes);
+                PinnedSlab slab = PinnedSlab.large(context, bytes);
                 slabs.put(layer, slab);
                 return slab.buffer().duplicate().order(slab.buffer().order());
             }));

@@ -47,7 +47,7 @@ public final class EmulatedDriver {
         return (output + error)
                 .lines()
                 // From JDK 24 on, loading a native library is warned of, and a blank line ends the warning.
-                .filter(line -> !line.isBlank() && !line.startsWith("WARNING"))
+                .filter(line -> !line.isBlank() && !line.startsWith("WARNING") && !line.startsWith("NOTE: "))
                 .toList();
     }
 

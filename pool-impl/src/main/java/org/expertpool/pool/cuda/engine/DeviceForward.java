@@ -1,6 +1,10 @@
 package org.expertpool.pool.cuda.engine;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaGraph;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.PinnedSlab;
@@ -17,12 +21,7 @@ public final class DeviceForward implements AutoCloseable {
     private final RouteReplay routes;
     private final CudaGraph graph; // null where every kernel is launched
 
-    /**
-     * Prepares, warms up and, if asked, captures; with the gate closed, if the engine is a pool.
-     *
-     * @param inputs different inputs; layer l gets number {@code l % inputs}
-     * @param hashSlots see {@link RouteReplay}
-     */
+    /** As below, reading and hashing all of every output. */
     public DeviceForward(
             DeviceModel model,
             LayerEngine engine,
@@ -32,11 +31,30 @@ public final class DeviceForward implements AutoCloseable {
             long seed,
             int hashSlots,
             DecodeGraph mode) {
+        this(model, engine, tokens, tape, inputs, seed, hashSlots, RouteReplay.Reading.ALL, mode);
+    }
+
+    /**
+     * Prepares, warms up and, if asked, captures; with the gate closed, if the engine is a pool.
+     *
+     * @param inputs different inputs; layer l gets number {@code l % inputs}
+     * @param hashSlots forwards whose hashes are kept
+     */
+    public DeviceForward(
+            DeviceModel model,
+            LayerEngine engine,
+            int tokens,
+            RoutingTape tape,
+            int inputs,
+            long seed,
+            int hashSlots,
+            RouteReplay.Reading reading,
+            DecodeGraph mode) {
         this.model = model;
         memory = new CallMemory(model, tokens, inputs);
         upload(seed);
         calls = engine.bind(memory);
-        routes = new RouteReplay(model, engine, calls, memory, tape, hashSlots);
+        routes = new RouteReplay(model, engine, calls, memory, tape, hashSlots, reading);
         enqueue(model.stream());
         routes.finish("warm up engine " + engine.name());
         graph = mode == DecodeGraph.NONE
@@ -83,6 +101,33 @@ public final class DeviceForward implements AutoCloseable {
     public RouteReplay run(int forwards) {
         enqueue(forwards);
         routes.finish("run " + forwards + " forwards");
+        return routes;
+    }
+
+    /** Runs forwards, and returns the time of each on the device in microseconds. */
+    public double[] time(int forwards) {
+        List<CudaEvent> marks = new ArrayList<>();
+        try {
+            marks.add(new CudaEvent(model.context()));
+            for (int forward = 0; forward < forwards; forward++) {
+                marks.add(new CudaEvent(model.context()));
+            }
+            marks.get(0).record(model.stream());
+            for (int forward = 0; forward < forwards; forward++) {
+                enqueue(1);
+                marks.get(forward + 1).record(model.stream());
+            }
+            routes.finish("time " + forwards + " forwards");
+            double[] micros = new double[forwards];
+            Arrays.setAll(micros, i -> marks.get(i + 1).microsecondsSince(marks.get(i)));
+            return micros;
+        } finally {
+            marks.forEach(CudaEvent::close);
+        }
+    }
+
+    /** What the last {@link #run} or {@link #time} saw. */
+    public RouteReplay routes() {
         return routes;
     }
 

@@ -32,11 +32,19 @@ public final class RouteReplay implements AutoCloseable {
 
     private final DeviceModel model;
     private final int hashSlots;
+    private final int outputWords;
     private final DeviceBuffer ids;
     private final DeviceBuffer weights;
     private final DeviceBuffer state; // RouteState, hashes [slots]
     private final PinnedSlab host;
     private final List<Kernel> layers = new ArrayList<>(); // [L + 1]: the last one only ends a forward
+
+    /** How much of the output before is read, and hashed, before a layer call is routed. */
+    public enum Reading {
+        ALL,
+        /** What a router reads for one token: enough for the order, and as quick with many tokens as with one. */
+        FIRST_TOKEN
+    }
 
     /** @param hashSlots forwards whose hashes are kept, the last ones */
     public RouteReplay(
@@ -45,13 +53,16 @@ public final class RouteReplay implements AutoCloseable {
             LayerCalls calls,
             CallMemory memory,
             RoutingTape tape,
-            int hashSlots) {
+            int hashSlots,
+            Reading reading) {
         if (tape.layers() != model.layers() || tape.lanes() != memory.lanes()) {
             throw new BadInputException("routing tape: " + tape.layers() + " layers of " + tape.lanes()
                     + " lanes, expected " + model.layers() + " of " + memory.lanes());
         }
         this.model = model;
         this.hashSlots = hashSlots;
+        outputWords =
+                Math.toIntExact(memory.outputBytes() / WORD_BYTES / (reading == Reading.ALL ? 1 : memory.tokens()));
         ids = DeviceBuffer.holding(
                 model.context(),
                 model.stream(),
@@ -89,7 +100,7 @@ public final class RouteReplay implements AutoCloseable {
         params.putInt(ROUTE_PARAMS.offset("experts"), model.shape().experts());
         params.putInt(ROUTE_PARAMS.offset("tapeForwards"), tape.forwards());
         params.putInt(ROUTE_PARAMS.offset("hashSlots"), hashSlots);
-        params.putInt(ROUTE_PARAMS.offset("outputWords"), Math.toIntExact(memory.outputBytes() / WORD_BYTES));
+        params.putInt(ROUTE_PARAMS.offset("outputWords"), outputWords);
         params.putInt(ROUTE_PARAMS.offset("sanitise"), engineValidates ? 0 : 1);
         return kernel;
     }

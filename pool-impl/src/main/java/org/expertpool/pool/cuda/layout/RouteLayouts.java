@@ -5,7 +5,7 @@ import java.util.List;
 /** Every struct of {@code kernels-cu/include/pool/route.h}. */
 public final class RouteLayouts {
     /** Threads of the replay's one block. */
-    public static final int THREADS = 256;
+    public static final int THREADS = 512;
 
     /** How far a replay has come, and what it has seen. */
     public static final StructLayout ROUTE_STATE = StructLayout.struct("RouteState")

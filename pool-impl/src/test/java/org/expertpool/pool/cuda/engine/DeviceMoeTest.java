@@ -31,9 +31,17 @@ class DeviceMoeTest {
                         "not freed: 0");
     }
 
+    @Test
+    void takesTheDriversMemoryWhereTheJvmGrantsTooLittle() throws Exception {
+        Map<String, String> little =
+                Map.of("JDK_JAVA_OPTIONS", "-XX:MaxDirectMemorySize=2m", "EMULATED_FAIL", "cuMemHostRegister");
+        assertThat(EmulatedDriver.run(EmulatedMoe.class, List.of("pin"), little))
+                .containsExactly("pinned", "not freed: 0");
+    }
+
     @ParameterizedTest
     @CsvSource({
-        "cuMemHostAlloc, 0, pin 41472 host bytes: cuMemHostAlloc",
+        "cuMemHostRegister, 1, pin 41472 host bytes: cuMemHostRegister",
         "cuMemHostGetDevicePointer, 1, map 41472 pinned bytes: cuMemHostGetDevicePointer",
         "cuCtxPushCurrent, 1, use the device: cuCtxPushCurrent",
         "cuMemAlloc, 0, allocate",

@@ -38,7 +38,12 @@ final class EmulatedMoe {
 
     public static void main(String[] arguments) {
         try (CudaContext context = CudaContext.open()) {
-            new EmulatedMoe(context).run();
+            if (arguments.length > 0) {
+                PinnedSlab.large(context, 4 << 20).close();
+                System.out.println("pinned");
+            } else {
+                new EmulatedMoe(context).run();
+            }
         } catch (CudaException failure) {
             System.out.println(failure.getMessage());
         }

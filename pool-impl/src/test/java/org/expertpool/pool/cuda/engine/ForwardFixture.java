@@ -90,7 +90,7 @@ final class ForwardFixture {
         long sum = 0;
         for (int word = 0; word < outputs.length / 2; word++) {
             long bits = (outputs[2 * word] & 0xFFFFL) | (outputs[2 * word + 1] & 0xFFFFL) << 16;
-            sum += mix((long) word << 32 | bits);
+            sum ^= mix((long) word << 32 | bits);
         }
         return sum;
     }

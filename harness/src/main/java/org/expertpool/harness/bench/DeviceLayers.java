@@ -1,0 +1,175 @@
+package org.expertpool.harness.bench;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.expertpool.pool.bank.ExpertRowLayout;
+import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.PinnedSource;
+import org.expertpool.pool.cuda.engine.DecodeGraph;
+import org.expertpool.pool.cuda.engine.DeviceForward;
+import org.expertpool.pool.cuda.engine.DeviceModel;
+import org.expertpool.pool.cuda.engine.DevicePool;
+import org.expertpool.pool.cuda.engine.FixedEngine;
+import org.expertpool.pool.cuda.engine.LayerEngine;
+import org.expertpool.pool.cuda.engine.RouteReplay;
+import org.expertpool.pool.cuda.engine.RoutingTape;
+import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.model.ModelGeometry;
+import org.expertpool.pool.plan.PoolConfig;
+
+/**
+ * Times of the routed MoE of one layer on the device, from whole forwards over layers with distinct weights: routing read
+ * after the output before, planner, copies, GEMMs and sum inside; nothing of the rest of a model.
+ */
+public final class DeviceLayers {
+    private static final int[] RESIDENT_TOKENS = {1, 2, 4, 8, 64, 512};
+    private static final int[] MISSES = {0, 1, 2, 5, 10};
+    private static final int WARM = 4;
+    private static final int UVA_FORWARDS = 6;
+    private static final int COPY_BLOCKS = 16;
+
+    private final ModelGeometry geometry;
+    private final int rows;
+    private final int forwards;
+    private final Consumer<String> progress;
+    private final List<LayerTime> times = new ArrayList<>();
+
+    /**
+     * @param rows N of the pool
+     * @param forwards timed for each figure, after some to warm up
+     * @param progress told what is under way
+     */
+    public DeviceLayers(ModelGeometry geometry, int rows, int forwards, Consumer<String> progress) {
+        this.geometry = geometry;
+        this.rows = rows;
+        this.forwards = forwards;
+        this.progress = progress;
+    }
+
+    /** Runs everything; needs the memory for all experts on the host, and once on the device. */
+    public DeviceLayerTable run() {
+        try (CudaContext context = CudaContext.open()) {
+            long start = System.nanoTime();
+            DeviceModel model = DeviceModel.of(context, source(context), geometry.topK());
+            double fillSeconds = (System.nanoTime() - start) * 1e-9;
+            progress.accept(String.format(
+                    Locale.ROOT,
+                    "%.1f GiB pinned and filled in %.1f s",
+                    geometry.allExpertBytes() / 0x1p30,
+                    fillSeconds));
+            resident(model);
+            pools(model);
+            uva(model);
+            return new DeviceLayerTable(context.device().name(), fillSeconds, geometry, rows, times);
+        }
+    }
+
+    private PinnedSource source(CudaContext context) {
+        SyntheticExperts experts = new SyntheticExperts(
+                1,
+                geometry.layers(),
+                geometry.experts(),
+                new ExpertRowLayout(geometry.hidden(), geometry.expertWidth()));
+        AtomicInteger filled = new AtomicInteger();
+        return PinnedSource.load(
+                context,
+                memory -> experts.hostSource(memory, layer -> {
+                    int done = filled.incrementAndGet();
+                    if (done % 8 == 0) {
+                        progress.accept(done + " of " + geometry.layers() + " layers filled");
+                    }
+                }));
+    }
+
+    private void resident(DeviceModel model) {
+        try (LayerEngine engine = FixedEngine.resident(model)) {
+            for (int tokens : RESIDENT_TOKENS) {
+                RoutingTape tape = uniform(tokens, 4);
+                time(model, engine, tokens, -1, tape, DecodeGraph.FULL_DECODE, forwards);
+            }
+            time(model, engine, 1, -1, uniform(1, forwards), DecodeGraph.NONE, forwards);
+        }
+    }
+
+    private void pools(DeviceModel model) {
+        PoolConfig config = new PoolConfig(geometry.layers(), geometry.experts(), geometry.topK(), rows, 1);
+        for (int misses : MISSES) {
+            if (misses <= geometry.topK()) {
+                RoutingTape tape = ImposedMisses.tape(config, misses, WARM + forwards, misses);
+                pool(model, config, misses, tape, DecodeGraph.FULL_DECODE);
+            }
+        }
+        pool(model, config, 0, ImposedMisses.tape(config, 0, WARM + forwards, 0), DecodeGraph.NONE);
+    }
+
+    private void pool(DeviceModel model, PoolConfig config, int misses, RoutingTape tape, DecodeGraph mode) {
+        try (DevicePool pool = DevicePool.install(model, config, COPY_BLOCKS)) {
+            RouteReplay.Counts counts = time(model, pool, 1, misses, tape, mode, forwards);
+            long expected = (long) misses * geometry.layers() * (WARM + forwards);
+            if (counts.promoted() + counts.staged() != expected) {
+                throw new IllegalStateException("misses of the pool: " + (counts.promoted() + counts.staged())
+                        + ", expected " + expected + " as imposed");
+            }
+        }
+    }
+
+    private void uva(DeviceModel model) {
+        try (LayerEngine engine = FixedEngine.uva(model, geometry.layers())) {
+            time(model, engine, 1, -1, uniform(1, WARM + UVA_FORWARDS), DecodeGraph.FULL_DECODE, UVA_FORWARDS);
+        }
+    }
+
+    private RouteReplay.Counts time(
+            DeviceModel model,
+            LayerEngine engine,
+            int tokens,
+            int misses,
+            RoutingTape tape,
+            DecodeGraph mode,
+            int count) {
+        try (DeviceForward forward =
+                new DeviceForward(model, engine, tokens, tape, 4, 1, 1, RouteReplay.Reading.FIRST_TOKEN, mode)) {
+            if (engine instanceof DevicePool pool) {
+                pool.openGate(RowCheck.SAMPLED);
+            }
+            forward.run(WARM);
+            LayerTime time = LayerTime.of(
+                    engine.name(),
+                    mode == DecodeGraph.NONE ? "eager" : "graph",
+                    tokens,
+                    misses,
+                    model.layers(),
+                    forward.time(count));
+            times.add(time);
+            progress.accept(String.format(
+                    Locale.ROOT,
+                    "%s, %s, %d tokens, %d misses: %.2f us a layer",
+                    time.engine(),
+                    time.mode(),
+                    tokens,
+                    misses,
+                    time.medianMicros()));
+            return forward.routes().counts();
+        }
+    }
+
+    private RoutingTape uniform(int tokens, int count) {
+        Random random = new Random(tokens);
+        int topK = geometry.topK();
+        int[] ids = new int[count * geometry.layers() * tokens * topK];
+        float[] weights = new float[ids.length];
+        for (int token = 0; token < ids.length; token += topK) {
+            int[] distinct =
+                    random.ints(0, geometry.experts()).distinct().limit(topK).toArray();
+            System.arraycopy(distinct, 0, ids, token, topK);
+            Arrays.fill(weights, token, token + topK, 1f / topK);
+        }
+        return new RoutingTape(count, geometry.layers(), tokens * topK, ids, weights);
+    }
+}
