@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.verify.CheckpointVerification;
+import org.expertpool.harness.verify.ConversionConformance;
 import org.expertpool.harness.verify.EngineConformance;
 import org.expertpool.harness.verify.PlannerConformance;
 import org.expertpool.harness.verify.Verification;
@@ -107,6 +108,7 @@ final class VerifyCommand implements Callable<Integer> {
         if (checkpoint == null && (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere()))) {
             if (!enginesOnly) {
                 verifyDevice();
+                verifyConversion();
             }
             verifyEngines();
         }
@@ -169,6 +171,13 @@ final class VerifyCommand implements Callable<Integer> {
                         result.subject().name(),
                         result.outcome(),
                         result.seconds()));
+    }
+
+    private void verifyConversion() {
+        ConversionConformance.run(quick, seed, (driverKind, name, outcome, seconds) -> {
+            say("conversion", name, outcome);
+            table.add("conversion", driverKind.name().toLowerCase(Locale.ROOT), name, outcome, seconds);
+        });
     }
 
     /** The engines' bits. Apart from the planners, as it needs the whole device. */
