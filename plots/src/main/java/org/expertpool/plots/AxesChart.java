@@ -63,9 +63,7 @@ final class AxesChart {
         line.setMarker(SeriesMarkers.NONE);
         line.setLineColor(series.style().colour());
         line.setLineStyle(
-                series.style().dash() == SeriesStyle.Dash.NONE
-                        ? SeriesLines.NONE
-                        : ChartPainter.stroke(series.style().dash()));
+                series.style().isLine() ? ChartPainter.stroke(series.style().dash()) : SeriesLines.NONE);
     }
 
     private static double[] positions(Series series, Axis axis, ToDoubleFunction<Point> value) {

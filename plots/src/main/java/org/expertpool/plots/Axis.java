@@ -7,8 +7,9 @@ import java.util.List;
  *
  * @param shareOf ticks also say which share of this they are; 0 for none
  * @param categories names of the positions 0, 1, 2... where the axis has no numbers, else empty
+ * @param names the same for bars, which carry them; ticks then count the bars from the last, which is the best
  */
-record Axis(String title, Scale scale, Ticks ticks, int shareOf, List<String> categories) {
+record Axis(String title, Scale scale, Ticks ticks, int shareOf, List<String> categories, List<String> names) {
     /** How values lie along the axis; {@code LOG2} values must be positive. */
     enum Scale {
         LINEAR,
@@ -25,18 +26,24 @@ record Axis(String title, Scale scale, Ticks ticks, int shareOf, List<String> ca
 
     Axis {
         categories = List.copyOf(categories);
+        names = List.copyOf(names);
     }
 
     static Axis linear(String title, Ticks ticks) {
-        return new Axis(title, Scale.LINEAR, ticks, 0, List.of());
+        return new Axis(title, Scale.LINEAR, ticks, 0, List.of(), List.of());
     }
 
     static Axis log2(String title, Ticks ticks) {
-        return new Axis(title, Scale.LOG2, ticks, 0, List.of());
+        return new Axis(title, Scale.LOG2, ticks, 0, List.of(), List.of());
     }
 
     static Axis ofCategories(String title, List<String> categories) {
-        return new Axis(title, Scale.LINEAR, Ticks.NUMBER, 0, categories);
+        return new Axis(title, Scale.LINEAR, Ticks.NUMBER, 0, categories, List.of());
+    }
+
+    /** Positions of bars that carry these names, the best last. */
+    static Axis ofBars(String title, List<String> names) {
+        return new Axis(title, Scale.LINEAR, Ticks.NUMBER, 0, List.of(), names);
     }
 
     /** The same axis of rows per layer, with the share of the experts beside each tick where their number is known. */
@@ -44,7 +51,12 @@ record Axis(String title, Scale scale, Ticks ticks, int shareOf, List<String> ca
         return experts == 0
                 ? this
                 : new Axis(
-                        "%s (share of the %,d experts)".formatted(title, experts), scale, ticks, experts, categories);
+                        "%s (share of the %,d experts)".formatted(title, experts),
+                        scale,
+                        ticks,
+                        experts,
+                        categories,
+                        names);
     }
 
     /** Where a value lies on the axis: itself, or its binary logarithm. */
@@ -58,6 +70,9 @@ record Axis(String title, Scale scale, Ticks ticks, int shareOf, List<String> ca
             int index = (int) Math.rint(position);
             boolean named = Math.abs(position - index) < 1e-6 && index >= 0 && index < categories.size();
             return named ? categories.get(index) : Numbers.plain(position);
+        }
+        if (!names.isEmpty()) {
+            return Numbers.plain(names.size() - position);
         }
         double value = scale == Scale.LINEAR ? position : Math.pow(2, position);
         return switch (ticks) {

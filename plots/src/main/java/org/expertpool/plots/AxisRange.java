@@ -23,8 +23,12 @@ record AxisRange(double min, double max) {
         double min = all[0];
         double max = all[all.length - 1];
         double pad = max > min ? .03 * (max - min) : .5;
-        boolean fromZero = axis.scale() == Axis.Scale.LINEAR && min >= 0 && min < .2 * max;
+        boolean fromZero = axis.scale() == Axis.Scale.LINEAR && min >= 0 && (hasBars(figure) || min < .2 * max);
         return fromZero ? withEdgeTicks(0, max + pad) : new AxisRange(min - pad, max + pad);
+    }
+
+    private static boolean hasBars(FigureData figure) {
+        return figure.series().stream().anyMatch(one -> one.style().dash() == SeriesStyle.Dash.BAR);
     }
 
     static AxisRange ofY(FigureData figure) {
@@ -39,6 +43,9 @@ record AxisRange(double min, double max) {
                 .toArray();
         double min = all[0];
         double max = all[all.length - 1];
+        if (hasBars(figure)) {
+            return new AxisRange(min - .5, max + .5);
+        }
         if (axis.scale() == Axis.Scale.LOG2) {
             return new AxisRange(min - .2, max + .2);
         }

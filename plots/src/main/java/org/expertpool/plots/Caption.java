@@ -60,7 +60,7 @@ final class Caption {
     private static boolean meet(List<Series> series) {
         Map<Double, List<Double>> seen = new HashMap<>();
         for (Series one : series) {
-            for (Point point : one.reported() ? List.<Point>of() : one.points()) {
+            for (Point point : one.reported() || !one.style().isLine() ? List.<Point>of() : one.points()) {
                 List<Double> values = seen.computeIfAbsent(point.x(), any -> new ArrayList<>());
                 if (values.stream().anyMatch(y -> Math.abs(y - point.y()) <= .002 * Math.abs(y))) {
                     return true;

@@ -37,11 +37,16 @@ final class ChartPainter {
         LabelPlacer placer = new LabelPlacer(plot);
         figure.verticals().forEach(line -> verticalHairline(g, plot, placer, line.value()));
         figure.series().forEach(series -> avoid(placer, series));
-        figure.series().forEach(series -> paintMarkers(g, series));
+        Bars bars = new Bars(figure, axes);
+        bars.paint(g);
+        figure.series().stream()
+                .filter(series -> series.style().dash() != SeriesStyle.Dash.BAR)
+                .forEach(series -> paintMarkers(g, series));
         figure.horizontals().forEach(line -> horizontal(g, plot, placer, line));
         paintLabels(g, placer, true);
         paintLabels(g, placer, false);
         paintVerticalNames(g, plot);
+        bars.paintNames(g, plot);
     }
 
     private Point2D screen(Point point) {
@@ -53,7 +58,7 @@ final class ChartPainter {
         for (int i = 0; i < points.size(); i++) {
             Point2D at = screen(points.get(i));
             placer.avoidMarker(at.getX(), at.getY(), radius(series) + 1);
-            if (i > 0 && series.style().dash() != SeriesStyle.Dash.NONE) {
+            if (i > 0 && series.style().isLine()) {
                 placer.avoidLine(new Line2D.Double(screen(points.get(i - 1)), at));
             }
         }
@@ -77,7 +82,7 @@ final class ChartPainter {
 
     /** One marker of a series, as in the plot so in the legend. */
     static void paintMarker(Graphics2D g, SeriesStyle style, double x, double y, boolean hollow) {
-        boolean reported = style.dash() == SeriesStyle.Dash.NONE;
+        boolean reported = !style.isLine();
         var shape = style.marker().at(x, y, reported ? REPORTED_RADIUS : MARKER_RADIUS);
         g.setColor(hollow ? Color.WHITE : style.colour());
         g.fill(shape);

@@ -45,7 +45,8 @@ final class FigureFiles {
         ImageWriter writer = ImageIO.getImageWritersByFormatName("png").next();
         try (ImageOutputStream out = ImageIO.createImageOutputStream(bytes)) {
             writer.setOutput(out);
-            writer.write(new IIOImage(image, null, resolution(writer, image)));
+            BufferedImage small = Palette.reduce(image);
+            writer.write(new IIOImage(small, null, resolution(writer, small)));
         } finally {
             writer.dispose();
         }

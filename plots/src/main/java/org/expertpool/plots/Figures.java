@@ -11,14 +11,23 @@ import java.util.Optional;
 
 /** Draws every figure that a results file has the rows for. */
 public final class Figures {
-    private static final List<Figure> ALL =
-            List.of(new SpeedAgainstCapacity(), new DecodeSpeedByRows(), new HitRatioByRows(), new MissRatioByRows());
+    private static final List<Figure> ALL = List.of(
+            new SpeedAgainstCapacity(),
+            new DecodeSpeedByRows(),
+            new MissesByPolicy(0),
+            new MissesByPolicy(1),
+            new HitsAgainstInserts(),
+            new HitRatioByRows(),
+            new MissRatioByRows());
+    /** More curves than this can't be told apart, and are left to the bars and tables. */
+    static final int MOST_CURVES = 24;
+
     private static final Figure OTHERWISE = new GenericFigure();
 
     private Figures() {}
 
     /**
-     * Reads {@code results.csv} in a run's directory and writes {@code <name>.png} and {@code <name>.svg} for each figure
+     * Reads {@code results.csv} and the details in a run's directory and writes {@code <name>.png} and {@code <name>.svg} for each figure
      * it has rows for, the main figure first.
      *
      * @param resultsDir the directory of a run
@@ -30,7 +39,9 @@ public final class Figures {
     public static List<Path> drawAll(Path resultsDir, Path outDir) {
         ResultsTable table = ResultsTable.read(resultsDir.resolve("results.csv"));
         Map<Path, byte[]> files = new LinkedHashMap<>();
-        for (FigureData figure : of(table)) {
+        List<FigureData> figures = new ArrayList<>(of(table));
+        figures.addAll(details(resultsDir, table));
+        for (FigureData figure : figures) {
             files.putAll(render(figure, outDir));
         }
         files.forEach(Figures::write);
@@ -47,6 +58,17 @@ public final class Figures {
             Optional<FigureData> other = OTHERWISE.of(table);
             other.ifPresent(drawn::add);
         }
+        return drawn;
+    }
+
+    /** What there is to draw of the cells that a run took apart. */
+    static List<FigureData> details(Path resultsDir, ResultsTable table) {
+        List<FigureData> drawn = new ArrayList<>();
+        for (DetailFigure figure : List.of(DetailFigure.AFTER_START, DetailFigure.OVER_TIME)) {
+            figure.of(table, DetailRows.read(resultsDir, figure.table(), table)).ifPresent(drawn::add);
+        }
+        MissesByLayer.of(table, DetailRows.read(resultsDir, MissesByLayer.TABLE, table))
+                .ifPresent(drawn::add);
         return drawn;
     }
 

@@ -18,7 +18,7 @@ final class HitRatioByRows implements Figure {
                 .toList();
         List<Curve> curves = Curves.of(
                 rows, row -> row.number("rows_per_layer"), row -> row.number("hit_ratio"), row -> false, NOT_ROUTING);
-        if (curves.stream().noneMatch(curve -> curve.points().size() > 1)) {
+        if (curves.stream().noneMatch(curve -> curve.points().size() > 1) || curves.size() > Figures.MOST_CURVES) {
             return Optional.empty();
         }
         List<Series> series = new ArrayList<>(CurveSeries.of(curves, "policy", curve -> false));

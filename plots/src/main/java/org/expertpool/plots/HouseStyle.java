@@ -49,7 +49,19 @@ final class HouseStyle {
             new Look(BLACK, MarkerShape.CIRCLE),
             new Look(BLUE, MarkerShape.PLUS),
             new Look(ORANGE, MarkerShape.CROSS),
-            new Look(GREY, MarkerShape.STAR));
+            new Look(GREY, MarkerShape.STAR),
+            new Look(VERMILLION, MarkerShape.SQUARE),
+            new Look(GREEN, MarkerShape.CROSS),
+            new Look(SKY, MarkerShape.DIAMOND),
+            new Look(PURPLE, MarkerShape.PLUS),
+            new Look(ORANGE, MarkerShape.TRIANGLE_UP),
+            new Look(BLUE, MarkerShape.STAR),
+            new Look(BLACK, MarkerShape.SQUARE),
+            new Look(GREY, MarkerShape.DIAMOND),
+            new Look(GREEN, MarkerShape.TRIANGLE_DOWN),
+            new Look(SKY, MarkerShape.STAR),
+            new Look(VERMILLION, MarkerShape.PLUS),
+            new Look(PURPLE, MarkerShape.SQUARE));
 
     private static final List<MarkerShape> REPORTED_MARKERS = List.of(
             MarkerShape.STAR, MarkerShape.DIAMOND, MarkerShape.TRIANGLE_UP, MarkerShape.PLUS, MarkerShape.CROSS);

@@ -57,7 +57,7 @@ final class Legend {
     }
 
     private static void swatch(Graphics2D g, SeriesStyle style, boolean hollow, double x, double y) {
-        if (style.dash() != SeriesStyle.Dash.NONE) {
+        if (style.isLine()) {
             g.setColor(style.colour());
             g.setStroke(ChartPainter.stroke(style.dash()));
             g.draw(new Line2D.Double(x, y, x + SWATCH, y));

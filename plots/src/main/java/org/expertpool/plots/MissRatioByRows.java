@@ -24,7 +24,7 @@ final class MissRatioByRows implements Figure {
                 MissRatioByRows::missPercent,
                 row -> false,
                 HitRatioByRows.NOT_ROUTING);
-        if (curves.stream().noneMatch(curve -> curve.points().size() > 1)) {
+        if (curves.stream().noneMatch(curve -> curve.points().size() > 1) || curves.size() > Figures.MOST_CURVES) {
             return Optional.empty();
         }
         List<Series> series = CurveSeries.of(curves, "policy", curve -> false);

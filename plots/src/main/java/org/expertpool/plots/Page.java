@@ -15,6 +15,8 @@ final class Page {
 
     private static final int MARGIN = 22;
     private static final int PLOT_HEIGHT = 470;
+    private static final int CATEGORY = 17;
+    private static final int AROUND_CATEGORIES = 80;
     private static final int NOTE_LINE = 14;
     private static final Font TITLE = Text.font(Font.BOLD, 17);
     private static final Font SUBTITLE = Text.font(Font.PLAIN, 12);
@@ -38,8 +40,13 @@ final class Page {
         return MARGIN + 16 + 17 * subtitle.size() + names;
     }
 
+    private int plotHeight() {
+        return Math.max(
+                PLOT_HEIGHT, AROUND_CATEGORIES + CATEGORY * figure.y().names().size());
+    }
+
     private int legendTop() {
-        return plotTop() + PLOT_HEIGHT - AxesChart.PADDING;
+        return plotTop() + plotHeight() - AxesChart.PADDING;
     }
 
     int height() {
@@ -55,7 +62,7 @@ final class Page {
         double left = MARGIN - AxesChart.PADDING;
         double top = (double) plotTop() - AxesChart.PADDING;
         g.translate(left, top);
-        new ChartPainter(figure, WIDTH - 2 * (int) left, PLOT_HEIGHT).paint(g);
+        new ChartPainter(figure, WIDTH - 2 * (int) left, plotHeight()).paint(g);
         g.translate(-left, -top);
         Text.draw(g, figure.title(), TITLE, HouseStyle.INK, MARGIN, MARGIN + 12);
         for (int i = 0; i < subtitle.size(); i++) {

@@ -26,6 +26,11 @@ record Point(
         }
     }
 
+    /** A single value. */
+    static Point of(double x, double y) {
+        return new Point(x, y, y, y, 1, false, "", false);
+    }
+
     Point labelled(String text, boolean bold) {
         return new Point(x, y, low, high, repetitions, hollow, text, bold);
     }

@@ -1,0 +1,153 @@
+package org.expertpool.plots;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Figures of policies side by side and of cells taken apart, against numbers worked out here. */
+class LabFiguresTest {
+    private static final String HEADER =
+            "schema,experiment,cell,repetition,status,basis,engine,backend,device,model,trace,"
+                    + "rows_per_layer,policy,graph_mode,context,seed,window,scope,hit_ratio,selections,misses,marked,"
+                    + "compulsory_misses,capacity_misses,admission_misses,victim_misses,inserts_per_100\n";
+
+    /** Policy, misses, and the parts: of 1,000 selections. */
+    private static final String[] POLICIES = {
+        "evict.lru 200 10 90 20 80 20",
+        "evict.fifo 240 10 90 20 120 24",
+        "evict.arc 180 10 90 20 60 18",
+        "evict.lru+promote.hotter(64;0) 110 10 90 20 -10 2",
+        "bound.belady 100 10 90 20 -20 9",
+        "static.profile 300 10 90 20 180 0",
+    };
+
+    @TempDir
+    private Path dir;
+
+    private ResultsTable table(int rows) throws IOException {
+        StringBuilder csv = new StringBuilder(HEADER);
+        for (String line : POLICIES) {
+            String[] of = line.replace(';', ',').split(" ");
+            csv.append(
+                            "1,lab,\"policy=%s,rows=%d\",1,ok,modelled,pool,model,,m,t,%d,\"%s\",,,,warm,layer,%s,1000,%s,true"
+                                    .formatted(
+                                            of[0], rows, rows, of[0], (1000 - Integer.parseInt(of[1])) / 1000.0, of[1]))
+                    .append(",%s,%s,%s,%s,%s\n".formatted(of[2], of[3], of[4], of[5], of[6]));
+        }
+        return ResultsTable.read(Files.writeString(dir.resolve("results.csv"), csv));
+    }
+
+    private static FigureData figure(ResultsTable table, String name) {
+        return Figures.of(table).stream()
+                .filter(one -> one.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void barsEndWhereThePartsAddUpAndTheFewestMissesAreOnTop() throws IOException {
+        FigureData figure = figure(table(16), "misses-by-policy-16");
+        assertThat(figure.y().names())
+                .containsExactly(
+                        "static profile",
+                        "evict.fifo",
+                        "LRU",
+                        "evict.arc",
+                        "evict.lru+promote.hotter(64,0)",
+                        "Belady (with bypass)");
+        assertThat(figure.series().stream().map(Series::label))
+                .containsExactly("compulsory", "capacity", "admission", "victim");
+        // Per cent of 1,000 selections; the last category stands at the top, the highest y.
+        double[][] ends = {
+            {1, 10, 12, 30}, {1, 10, 12, 24}, {1, 10, 12, 20}, {1, 10, 12, 18}, {1, 10, 11, 11}, {1, 10, 10, 10}
+        };
+        for (int part = 0; part < 4; part++) {
+            List<Point> points = figure.series().get(part).points();
+            for (int i = 0; i < ends.length; i++) {
+                assertThat(points.get(i).x()).isCloseTo(ends[i][part], within(1e-9));
+                assertThat(points.get(i).y()).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    void hitsStandAgainstInsertsWhereAnythingIsInserted() throws IOException {
+        FigureData figure = figure(table(16), "hits-against-inserts");
+        assertThat(figure.series()).hasSize(5);
+        assertThat(figure.notes()).anyMatch(note -> note.startsWith("Not on the log axis: 1 of 6 rows"));
+        Series gated = figure.series().stream()
+                .filter(series -> series.label().contains("hotter"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(gated.points()).singleElement().satisfies(point -> {
+            assertThat(point.x()).isEqualTo(2);
+            assertThat(point.y()).isEqualTo(.89);
+        });
+    }
+
+    @Test
+    void cellsTakenApartTakeTheirNamesFromTheResults() throws IOException {
+        ResultsTable table = table(16);
+        Path details = Files.createDirectories(dir.resolve("details"));
+        String cells = "\"policy=evict.lru,rows=16\"";
+        Files.writeString(
+                details.resolve("after_start.csv"),
+                "cell,from_position,forwards,selections,hits,hit_ratio\n%s,0,2,8,4,0.5\n%s,1,2,8,6,0.75\n"
+                        .formatted(cells, cells));
+        Files.writeString(
+                details.resolve("layers.csv"),
+                "cell,layer,selections,hits,misses,promoted,hit_ratio\n%s,0,8,4,4,4,0.5\n%s,1,8,6,2,2,0.75\n"
+                        .formatted(cells, cells));
+        List<FigureData> figures = Figures.details(dir, table);
+        assertThat(figures.stream().map(FigureData::name)).containsExactly("hit-ratio-after-switch", "misses-by-layer");
+        assertThat(figures.get(0).title()).endsWith(", N = 16");
+        assertThat(figures.get(0).series()).singleElement().satisfies(series -> {
+            assertThat(series.label()).isEqualTo("LRU");
+            assertThat(series.points()).containsExactly(Point.of(1, .5), Point.of(2, .75));
+        });
+        assertThat(figures.get(1).series())
+                .singleElement()
+                .satisfies(series -> assertThat(series.points()).containsExactly(Point.of(50, 0), Point.of(25, 1)));
+        List<Path> files = Figures.drawAll(dir, dir.resolve("figures"));
+        assertThat(files.stream().map(file -> file.getFileName().toString()))
+                .contains("misses-by-policy-16.png", "hit-ratio-after-switch.svg", "misses-by-layer.png");
+    }
+
+    @Test
+    void linesThatBelongToNoCellAreRefused() throws IOException {
+        ResultsTable table = table(16);
+        Path file = Files.createDirectories(dir.resolve("details")).resolve("layers.csv");
+        Files.writeString(file, "cell,layer,hit_ratio\nrows=17,0,0.5\n");
+        assertThatThrownBy(() -> Figures.details(dir, table))
+                .isInstanceOf(BadResultsException.class)
+                .hasMessageContaining("layers.csv line 2, column cell: 'rows=17'");
+        Files.writeString(file, "cell,layer,hit_ratio\nrows=17,0\n");
+        assertThatThrownBy(() -> Figures.details(dir, table))
+                .isInstanceOf(BadResultsException.class)
+                .hasMessageContaining("line 2: 2 fields, expected 3");
+    }
+
+    @Test
+    void aPaletteKeepsCommonColoursAndMovesRareOnesToTheNearest() {
+        BufferedImage image = new BufferedImage(300, 2, BufferedImage.TYPE_INT_RGB);
+        IntStream.range(0, 300).forEach(x -> {
+            image.setRGB(x, 0, x < 256 ? x : 255 - (x - 256)); // 256 blues, some twice
+            image.setRGB(x, 1, x < 256 ? x : 0x010000 + 7); // one that is rarer than none of them
+        });
+        BufferedImage reduced = Palette.reduce(image);
+        int exact = (int) IntStream.range(0, 300)
+                .filter(x -> reduced.getRGB(x, 0) == image.getRGB(x, 0))
+                .count();
+        assertThat(exact).isBetween(298, 300); // at most the one colour that the 257th displaced
+        assertThat(reduced.getRGB(299, 1) & 0xFFFFFF).isEqualTo(0x010007);
+    }
+}
