@@ -99,18 +99,25 @@ final class VerifyCommand implements Callable<Integer> {
             throw new BadInputException(
                     "--steps is " + steps + ", --threads " + threads + "; expected at least 1 each");
         }
-        if (checkpoint != null && backend == Backend.CUDA) {
-            throw new BadInputException("--checkpoint with --backend cuda: not there yet, expected java");
+        if (checkpoint != null && (quick || enginesOnly)) {
+            throw new BadInputException("--checkpoint: expected neither --quick nor --engines beside it");
         }
         if (backend != Backend.CUDA && !enginesOnly) {
             verifyJava();
         }
-        if (checkpoint == null && (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere()))) {
-            if (!enginesOnly) {
-                verifyDevice();
-                verifyConversion();
+        if (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere())) {
+            if (checkpoint != null) {
+                CheckpointVerification.cuda(checkpoint, seed, (driverKind, finding) -> {
+                    say("cuda", finding.name(), finding.calls(), finding.result());
+                    table.add("cuda", driverKind.name().toLowerCase(Locale.ROOT), finding);
+                });
+            } else {
+                if (!enginesOnly) {
+                    verifyDevice();
+                    verifyConversion();
+                }
+                verifyEngines();
             }
-            verifyEngines();
         }
         PrintWriter out = spec.commandLine().getOut();
         out.print(table.markdown());

@@ -3,9 +3,9 @@ package org.expertpool.harness.verify;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.expertpool.harness.exact.CallTally;
@@ -17,7 +17,16 @@ import org.expertpool.pool.checkpoint.ExpertLoader;
 import org.expertpool.pool.checkpoint.HostConversion;
 import org.expertpool.pool.checkpoint.LoadedExperts;
 import org.expertpool.pool.checkpoint.Models;
-import org.expertpool.pool.engine.Float64Layer;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaStatus.DriverKind;
+import org.expertpool.pool.cuda.PinnedSource;
+import org.expertpool.pool.cuda.convert.CheckpointConversion;
+import org.expertpool.pool.cuda.engine.DeviceModel;
+import org.expertpool.pool.cuda.engine.DeviceMoeEngine;
+import org.expertpool.pool.cuda.engine.DevicePool;
+import org.expertpool.pool.cuda.engine.FixedEngine;
+import org.expertpool.pool.cuda.engine.LayerEngine;
+import org.expertpool.pool.cuda.engine.WidePool;
 import org.expertpool.pool.engine.MoeEngine;
 import org.expertpool.pool.engine.PoolEngine;
 import org.expertpool.pool.engine.ResidentEngine;
@@ -26,6 +35,8 @@ import org.expertpool.pool.lifecycle.PoolRequest;
 import org.expertpool.pool.lifecycle.RowCheck;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.plan.PoolTables;
+import org.expertpool.pool.route.StreamPlan;
 
 /**
  * A checkpoint's own experts through the engines: within the arithmetic's bounds of float64 and of outputs that came with
@@ -33,80 +44,149 @@ import org.expertpool.pool.plan.PoolConfig;
  * first to last.
  */
 public final class CheckpointVerification {
-    /** Bounds on the relative error of a layer's outputs and of single lanes. */
-    static final double CHAIN_BOUND = 5e-3;
-
-    static final double LANE_BOUND = 1e-2;
-
-    /** Golden inputs are fp32: rounding them to bf16 is no error of the chain, but moves its outputs. */
-    static final double GOLDEN_BOUND = 1e-2;
-
-    /** Golden outputs were summed in fp32. */
-    static final double FLOAT32_BOUND = 1e-5;
-
     private static final long MOST_BYTES = 512L << 20;
-    private static final int TOKENS = 8;
-    private static final int NO_EXPERT = -1;
+    private static final int COPY_BLOCKS = 16;
 
     /**
      * One thing looked at.
      *
      * @param calls layer calls
-     * @param promoted rows that pools promoted, and below those they staged
      * @param result what came out
      * @param holds whether it is as it must be
      */
-    public record Finding(
-            String name, long calls, long promoted, long staged, double seconds, String result, boolean holds) {}
+    public record Finding(String name, long calls, double seconds, String result, boolean holds) {}
 
+    private final Checkpoint checkpoint;
     private final ModelGeometry model;
-    private final HostSource source;
-    private final List<MoeCalls> seeded; // by loaded layer
-    private final List<MoeCalls> golden; // likewise; empty where none came with the checkpoint
+    private final List<Integer> layers;
+    private final EngineChecks checks;
     private final Consumer<Finding> found;
 
-    private CheckpointVerification(
-            ModelGeometry model,
-            HostSource source,
-            List<MoeCalls> seeded,
-            List<MoeCalls> golden,
-            Consumer<Finding> found) {
-        this.model = model;
-        this.source = source;
-        this.seeded = seeded;
-        this.golden = golden;
+    private CheckpointVerification(Path folder, long seed, Consumer<Finding> found) throws IOException {
+        checkpoint = Models.open(folder);
+        model = checkpoint.geometry();
+        layers = spread(model, MOST_BYTES);
         this.found = found;
-    }
-
-    /** Verifies a checkpoint with the Java engines, telling of each finding as it is there. */
-    public static void java(Path folder, long seed, Consumer<Finding> found) throws IOException {
-        Checkpoint checkpoint = Models.open(folder);
-        ModelGeometry model = checkpoint.geometry();
-        List<Integer> layers = spread(model, MOST_BYTES);
-        long start = System.nanoTime();
-        LoadedExperts loaded = new ExpertLoader(checkpoint, new HostConversion(ExpertPacker.DEFAULT))
-                .load(layers, SlabAllocator.DIRECT, count -> {});
-        found.accept(new Finding(
-                layers.size() + " of " + model.layers() + " layers loaded, relative loss of block scales",
-                0,
-                0,
-                0,
-                seconds(start),
-                String.format(Locale.ROOT, "%.1e", loaded.loss().relativeError()),
-                true));
+        List<MoeCalls> seeded = new ArrayList<>();
         List<MoeCalls> golden = new ArrayList<>();
         for (int layer : layers) {
+            seeded.add(
+                    MoeCalls.seeded(EngineChecks.TOKENS, model.topK(), model.experts(), model.hidden(), seed + layer));
             if (GoldenCalls.areThere(folder)) {
                 golden.add(GoldenCalls.read(folder, model, checkpoint.layerNumber(layer)));
             }
         }
-        List<MoeCalls> seeded = layers.stream()
-                .map(layer -> MoeCalls.seeded(TOKENS, model.topK(), model.experts(), model.hidden(), seed + layer))
-                .toList();
-        CheckpointVerification verification = new CheckpointVerification(model, loaded.source(), seeded, golden, found);
-        MoeEngine resident = new ResidentEngine(loaded.source(), model.topK());
-        verification.arithmetic("resident", resident);
-        verification.pools(resident);
+        checks = new EngineChecks(model.topK(), seeded, golden, found);
+    }
+
+    /** Verifies a checkpoint with the Java engines, telling of each finding as it is there. */
+    public static void java(Path folder, long seed, Consumer<Finding> found) throws IOException {
+        CheckpointVerification verification = new CheckpointVerification(folder, seed, found);
+        HostSource source = verification.load();
+        MoeEngine resident = new ResidentEngine(source, verification.model.topK());
+        verification.checks.arithmetic("resident", source, resident);
+        for (int rows : verification.poolRows()) {
+            verification.pool(rows, source, resident);
+        }
+    }
+
+    /** Verifies it with the device's engines, and the conversion there beside the host's. */
+    public static void cuda(Path folder, long seed, BiConsumer<DriverKind, Finding> found) throws IOException {
+        try (CudaContext context = CudaContext.open()) {
+            CheckpointVerification verification =
+                    new CheckpointVerification(folder, seed, finding -> found.accept(context.driverKind(), finding));
+            HostSource expected = verification.load();
+            try (PinnedSource source = verification.loadThrough(context, expected)) {
+                DeviceModel device = DeviceModel.of(context, source, verification.model.topK());
+                verification.engines(device);
+            }
+        }
+    }
+
+    private HostSource load() {
+        long start = System.nanoTime();
+        LoadedExperts loaded = new ExpertLoader(checkpoint, new HostConversion(ExpertPacker.DEFAULT))
+                .load(layers, SlabAllocator.DIRECT, count -> {});
+        String name = layers.size() + " of " + model.layers() + " layers loaded, relative loss of block scales";
+        String loss = String.format(Locale.ROOT, "%.1e", loaded.loss().relativeError());
+        found.accept(new Finding(name, 0, seconds(start), loss, true));
+        return loaded.source();
+    }
+
+    private PinnedSource loadThrough(CudaContext context, HostSource expected) {
+        long start = System.nanoTime();
+        PinnedSource source = PinnedSource.load(context, memory -> {
+            try (CheckpointConversion conversion =
+                    new CheckpointConversion(context, model.rowLayout(), model.experts(), ExpertPacker.DEFAULT)) {
+                return new ExpertLoader(checkpoint, conversion)
+                        .load(layers, memory, count -> {})
+                        .source();
+            }
+        });
+        double seconds = seconds(start);
+        String result = EngineChecks.EQUAL;
+        for (int key = 0; key < layers.size() * model.experts() && result.equals(EngineChecks.EQUAL); key++) {
+            int layer = key / model.experts();
+            int expert = key % model.experts();
+            int at = source.row(layer, expert).mismatch(expected.row(layer, expert));
+            result = at < 0 ? EngineChecks.EQUAL : "differs: layer " + layer + ", expert " + expert + ", byte " + at;
+        }
+        if (result.equals(EngineChecks.EQUAL) && !source.alphas().equals(expected.alphas())) {
+            result = "differs: alphas";
+        }
+        found.accept(new Finding(
+                "rows converted on the device = on the host", 0, seconds, result, result.equals(EngineChecks.EQUAL)));
+        return source;
+    }
+
+    private void engines(DeviceModel device) {
+        try (LayerEngine residentEngine = FixedEngine.resident(device);
+                LayerEngine uvaEngine = FixedEngine.uva(device, device.layers());
+                DeviceMoeEngine resident = new DeviceMoeEngine(device, residentEngine);
+                DeviceMoeEngine uva = new DeviceMoeEngine(device, uvaEngine)) {
+            checks.arithmetic("resident", device.source(), resident);
+            checks.sameBits("uva = resident", uva, resident, 1, () -> EngineChecks.EQUAL);
+            checks.sameBits(
+                    "uva = resident, " + EngineChecks.TOKENS + " tokens",
+                    uva,
+                    resident,
+                    EngineChecks.TOKENS,
+                    () -> EngineChecks.EQUAL);
+            for (int rows : poolRows()) {
+                devicePool(rows, device, resident);
+            }
+        }
+    }
+
+    private void devicePool(int rows, DeviceModel device, MoeEngine resident) {
+        PoolConfig config = new PoolConfig(device.layers(), model.experts(), model.topK(), rows, 1);
+        try (DevicePool pool = DevicePool.install(device, config, COPY_BLOCKS);
+                DeviceMoeEngine planned = new DeviceMoeEngine(device, pool);
+                DeviceMoeEngine hostView = new DeviceMoeEngine(device, new WidePool(pool, new WidePool.HostView()));
+                DeviceMoeEngine streamed = new DeviceMoeEngine(
+                        device, new WidePool(pool, new WidePool.Streamed(StreamPlan.Shape.DEFAULT, 0)))) {
+            pool.openGate(RowCheck.SAMPLED);
+            checks.sameBits("pool = resident, N=" + rows, planned, resident, 1, () -> {
+                pool.synchronise("look for invalid routing");
+                pool.check(RowCheck.SAMPLED);
+                return EngineChecks.EQUAL + ", " + newlyResident(pool) + " experts promoted and still there";
+            });
+            for (DeviceMoeEngine wide : List.of(hostView, streamed)) {
+                String way = wide == streamed ? "streamed" : "partition path";
+                checks.sameBits(way + " = resident, N=" + rows, wide, resident, EngineChecks.TOKENS, () -> {
+                    pool.check(RowCheck.SAMPLED);
+                    return EngineChecks.EQUAL;
+                });
+            }
+        }
+    }
+
+    private static long newlyResident(DevicePool pool) {
+        PoolTables now = pool.tables();
+        PoolTables start = new PoolTables(pool.config());
+        return IntStream.range(0, pool.config().keys())
+                .filter(key -> start.hotRow(key) == PoolTables.ABSENT && now.hotRow(key) != PoolTables.ABSENT)
+                .count();
     }
 
     /** Layers from first to last, evenly, whose rows take no more than so many bytes; at least one. */
@@ -118,106 +198,32 @@ public final class CheckpointVerification {
                 .toList();
     }
 
-    /** Holds an engine's outputs to float64 on the same rounded inputs, and to the outputs that came along. */
-    private void arithmetic(String engine, MoeEngine subject) {
-        Float64Layer oracle = new Float64Layer(source, model.topK());
-        bounded(engine + ", chain against float64", CHAIN_BOUND, layer -> {
-            MoeCalls calls = seeded.get(layer);
-            return error(subject, layer, calls, exact(oracle, layer, calls));
-        });
-        bounded(engine + ", single lanes against float64", LANE_BOUND, layer -> {
-            double worst = 0;
-            for (int token = 0; token < TOKENS; token++) {
-                MoeCalls call = seeded.get(layer).slice(token, token + 1);
-                Arrays.fill(call.ids(), 1, call.ids().length, NO_EXPERT);
-                worst = Math.max(worst, error(subject, layer, call, exact(oracle, layer, call)));
-            }
-            return worst;
-        });
-        if (!golden.isEmpty()) {
-            bounded("float64 against golden outputs", FLOAT32_BOUND, layer -> {
-                MoeCalls calls = golden.get(layer);
-                double[] inputs = new double[calls.inputs().length];
-                Arrays.setAll(inputs, i -> calls.inputs()[i]);
-                double[] exact = oracle.forward(layer, inputs, calls.ids(), calls.weights());
-                return MoeCalls.relativeError(exact, calls.expected());
-            });
-            bounded(engine + ", golden inputs in bf16 against float64", CHAIN_BOUND, layer -> {
-                MoeCalls calls = golden.get(layer);
-                return error(subject, layer, calls, exact(oracle, layer, calls));
-            });
-            bounded(engine + ", golden outputs, inputs' rounding included", GOLDEN_BOUND, layer -> {
-                MoeCalls calls = golden.get(layer);
-                return error(subject, layer, calls, calls.expected());
-            });
-        }
-    }
-
-    private interface LayerError {
-        double of(int layer);
-    }
-
-    private void bounded(String name, double bound, LayerError error) {
-        long start = System.nanoTime();
-        double worst = 0;
-        for (int layer = 0; layer < source.layers(); layer++) {
-            double here = error.of(layer);
-            worst = here <= worst ? worst : here; // NaN stays
-        }
-        String result = String.format(Locale.ROOT, "%.1e of at most %.0e", worst, bound);
-        found.accept(new Finding(name, source.layers(), 0, 0, seconds(start), result, worst <= bound));
-    }
-
-    private static double error(MoeEngine subject, int layer, MoeCalls calls, double[] expected) {
-        short[] outputs = subject.forward(layer, calls.activations(), calls.ids(), calls.weights());
-        return MoeCalls.relativeError(MoeCalls.widen(outputs), expected);
-    }
-
-    private static double[] exact(Float64Layer oracle, int layer, MoeCalls calls) {
-        return oracle.forward(layer, calls.roundedInputs(), calls.ids(), calls.weights());
-    }
-
-    /** Pools of several sizes: token by token as decode does, then all tokens of a layer in one call. */
-    private void pools(MoeEngine resident) {
-        IntStream.of(model.topK(), model.experts() / 4, model.experts() / 2, model.experts() - 1)
+    /** N of the pools that are looked at. */
+    private int[] poolRows() {
+        return IntStream.of(model.topK(), model.experts() / 4, model.experts() / 2, model.experts() - 1)
                 .filter(rows -> rows >= model.topK() && rows < model.experts())
                 .distinct()
-                .forEach(rows -> pool(rows, resident));
+                .toArray();
     }
 
-    private void pool(int rows, MoeEngine resident) {
-        long start = System.nanoTime();
+    /** A pool in Java: token by token as decode does, then all tokens of a layer in one call. */
+    private void pool(int rows, HostSource source, MoeEngine resident) {
         PoolConfig config = new PoolConfig(source.layers(), source.experts(), model.topK(), rows, 1);
         ExpertPool pool = ExpertPool.installPoisoned(PoolRequest.onHost(config, source));
         pool.openGate();
         CallTally tally = new CallTally();
         tally.begin();
         PoolEngine subject = new PoolEngine(pool, tally);
-        long calls = 0;
-        String result = "equal";
-        for (int layer = 0; layer < source.layers() && result.equals("equal"); layer++) {
-            for (int token = 0; token <= TOKENS; token++) {
-                MoeCalls call =
-                        token == TOKENS ? seeded.get(layer) : seeded.get(layer).slice(token, token + 1);
-                int at = Arrays.mismatch(forward(subject, layer, call), forward(resident, layer, call));
-                result = at < 0 ? result : "differs: layer " + layer + ", output value " + at;
-                calls++;
-            }
-        }
-        pool.synchronise();
-        pool.check(RowCheck.SAMPLED);
-        found.accept(new Finding(
-                "pool = resident, N=" + rows,
-                calls,
-                tally.promoted(),
-                tally.staged(),
-                seconds(start),
-                result,
-                result.equals("equal")));
-    }
-
-    private static short[] forward(MoeEngine engine, int layer, MoeCalls calls) {
-        return engine.forward(layer, calls.activations(), calls.ids(), calls.weights());
+        checks.sameBits("pool = resident, N=" + rows, subject, resident, 1, () -> {
+            pool.synchronise();
+            pool.check(RowCheck.SAMPLED);
+            return EngineChecks.EQUAL + ", " + tally.promoted() + " promoted, " + tally.staged() + " staged";
+        });
+        checks.sameBits("partition path = resident, N=" + rows, subject, resident, EngineChecks.TOKENS, () -> {
+            pool.check(RowCheck.SAMPLED);
+            return EngineChecks.EQUAL + ", " + tally.partitionHits() + " experts in the bank, "
+                    + tally.partitionMisses() + " not";
+        });
     }
 
     private static double seconds(long start) {

@@ -21,31 +21,28 @@ public final class VerificationTable {
 
     /** Adds a comparison of planners; {@code driverKind} is empty off the device. */
     public void add(String backend, String driverKind, String name, Verification.Outcome outcome, double seconds) {
-        add(
-                backend,
-                driverKind,
-                new CheckpointVerification.Finding(
-                        name,
-                        outcome.steps(),
-                        outcome.promoted(),
-                        outcome.staged(),
-                        seconds,
-                        outcome.verdict(),
-                        outcome.difference().isEmpty()));
-    }
-
-    /** Adds a finding about a checkpoint. */
-    public void add(String backend, String driverKind, CheckpointVerification.Finding finding) {
-        allEqual &= finding.holds();
+        allEqual &= outcome.difference().isEmpty();
         rows.add(List.of(
                 backend,
                 driverKind,
-                finding.name(),
-                Long.toString(finding.calls()),
-                Long.toString(finding.promoted()),
-                Long.toString(finding.staged()),
-                String.format(Locale.ROOT, "%.1f", finding.seconds()),
-                finding.result()));
+                name,
+                Long.toString(outcome.steps()),
+                Long.toString(outcome.promoted()),
+                Long.toString(outcome.staged()),
+                seconds(seconds),
+                outcome.verdict()));
+    }
+
+    /** Adds a finding about a checkpoint; the steps are layer calls, where there were some. */
+    public void add(String backend, String driverKind, CheckpointVerification.Finding finding) {
+        allEqual &= finding.holds();
+        String calls = finding.calls() == 0 ? "" : Long.toString(finding.calls());
+        rows.add(List.of(
+                backend, driverKind, finding.name(), calls, "", "", seconds(finding.seconds()), finding.result()));
+    }
+
+    private static String seconds(double seconds) {
+        return String.format(Locale.ROOT, "%.1f", seconds);
     }
 
     /** Whether all is as it must be. */

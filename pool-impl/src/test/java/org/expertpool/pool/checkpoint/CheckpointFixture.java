@@ -18,14 +18,14 @@ import org.expertpool.pool.format.Nvfp4Tensor;
  * A small checkpoint in memory: the tensors of seeded experts, which a test damages before it writes them. What the
  * experts are in Marlin form, {@link SyntheticExperts} says without any conversion.
  */
-final class CheckpointFixture {
+public final class CheckpointFixture {
     static final int LAYERS = 2;
     static final int EXPERTS = 4;
     static final ExpertRowLayout LAYOUT = new ExpertRowLayout(128, 64);
     static final SyntheticExperts EXPERT_ROWS = new SyntheticExperts(7, LAYERS, EXPERTS, LAYOUT);
 
     /** One tensor as it will be written. */
-    static final class Tensor {
+    public static final class Tensor {
         final String type;
         final long[] shape;
         final byte[] bytes;
@@ -41,7 +41,7 @@ final class CheckpointFixture {
     final ObjectNode quantisation = new ObjectMapper().createObjectNode();
     final Map<String, Tensor> tensors = new LinkedHashMap<>();
 
-    CheckpointFixture() {
+    public CheckpointFixture() {
         this("model.layers.%d.mlp.experts.%d.", "gate_proj", "up_proj", "down_proj");
     }
 
@@ -85,7 +85,7 @@ final class CheckpointFixture {
         tensors.put(name + ".weight_scale_2", scalar(tensor.globalScale()));
     }
 
-    static Tensor scalar(float value) {
+    public static Tensor scalar(float value) {
         byte[] bytes = ByteBuffer.allocate(4)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putFloat(value)
@@ -94,14 +94,14 @@ final class CheckpointFixture {
     }
 
     /** Replaces a tensor that must be there. */
-    void replace(String name, Tensor tensor) {
+    public void replace(String name, Tensor tensor) {
         if (tensors.replace(name, tensor) == null) {
             throw new AssertionError(name);
         }
     }
 
     /** One file, no index. */
-    Path write(Path folder) throws IOException {
+    public Path write(Path folder) throws IOException {
         writeConfigurations(folder);
         SafetensorsWriter file = new SafetensorsWriter();
         tensors.forEach((name, tensor) -> file.add(name, tensor.type, tensor.shape, tensor.bytes));
