@@ -39,6 +39,9 @@ enum Axis {
     /** Engine: every expert in a row of its own; what the pool's outputs must equal. */
     static final String RESIDENT = "resident";
 
+    /** Engine: the experts of whole layers read from host memory by the kernels, until the memory budget is met. */
+    static final String UVA = "uva";
+
     /** Walking order over axis and control keys. */
     static final Comparator<String> WALKING_ORDER =
             Comparator.comparingInt(Axis::position).thenComparing(Comparator.naturalOrder());
@@ -68,7 +71,7 @@ enum Axis {
     /** One value in its canonical text; {@code field} names the place for the error. */
     String canonical(String field, JsonNode value) {
         return switch (this) {
-            case ENGINE -> oneOf(field, text(field, value), POOL, RESIDENT);
+            case ENGINE -> oneOf(field, text(field, value), POOL, RESIDENT, UVA);
             case SEED -> whole(field, value, 0, Long.MAX_VALUE);
             case DECODE_TOKENS, ROWS -> whole(field, value, 1, Integer.MAX_VALUE);
             case CONTEXT -> whole(field, value, 1, Long.MAX_VALUE);

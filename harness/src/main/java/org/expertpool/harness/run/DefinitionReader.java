@@ -139,8 +139,8 @@ final class DefinitionReader {
 
     private String engine() {
         String engine = root.optionalText("engine").orElse(Axis.POOL);
-        if (!engine.equals(Axis.POOL) && !engine.equals(Axis.RESIDENT)) {
-            throw root.bad("engine", "pool or resident");
+        if (!List.of(Axis.POOL, Axis.RESIDENT, Axis.UVA).contains(engine)) {
+            throw root.bad("engine", "pool, resident or uva");
         }
         return engine;
     }

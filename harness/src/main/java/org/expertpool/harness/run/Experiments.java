@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 
 /** Runs experiments for the command line. */
 public final class Experiments {
@@ -48,7 +49,26 @@ public final class Experiments {
 
     /** Runs, or on a dry run lists what would run; false if a cell or a check failed. */
     public boolean run(Request request) throws IOException {
-        return run(request, backend(request.backend()));
+        if (request.backend().equals("cuda")) {
+            CudaContext.whyNot().ifPresent(reason -> {
+                throw new BadInputException("--backend cuda: " + reason + ", expected auto, model or java");
+            });
+        }
+        if (!request.backend().equals("auto")) {
+            return run(request, backend(request.backend()));
+        }
+        Optional<String> absent = whyNoDevice(request);
+        notices.println(absent.map(reason -> "backend model: counts are exact, times are modelled (" + reason + ")")
+                .orElse("backend cuda: a device and the kernels are here"));
+        return run(request, backend(absent.isPresent() ? "model" : "cuda"));
+    }
+
+    private static Optional<String> whyNoDevice(Request request) throws IOException {
+        Definition definition = DefinitionReader.read(request.definition(), request.settings());
+        if (definition.cells().stream().anyMatch(cell -> cell.device().isPresent())) {
+            return Optional.of("the definition names a device to model");
+        }
+        return CudaContext.whyNot();
     }
 
     boolean run(Request request, BackendFactory factory) throws IOException {
@@ -70,9 +90,6 @@ public final class Experiments {
                     notices,
                     Clock.systemUTC());
             RunOutcome outcome = runner.run(new RunOptions(request.out(), request.resume(), shard));
-            if (request.backend().equals("auto")) {
-                notices.println("backend model: counts are exact, times are modelled (this build has no CUDA backend)");
-            }
             out.println(new RunReport(definition, outcome).summary());
             out.println("Results: " + outcome.directory());
             return outcome.isSuccess();
@@ -83,9 +100,7 @@ public final class Experiments {
         return switch (name) {
             case "auto", "model" -> ModelBackend::new;
             case "java" -> JavaBackend::new;
-            case "cuda" ->
-                throw new BadInputException(
-                        "--backend cuda: this build has no CUDA backend, expected auto, model or java");
+            case "cuda" -> CudaBackend::new;
             default ->
                 throw new BadInputException("--backend " + name + ": expected one of " + String.join(", ", BACKENDS));
         };

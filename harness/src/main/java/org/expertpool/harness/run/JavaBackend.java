@@ -124,6 +124,7 @@ final class JavaBackend implements CellBackend {
                 "graph_mode",
                 cell.setting(Axis.GRAPH_MODE).orElse(""),
                 "none: the Java engine has no graphs");
+        require(!cell.engine().equals(Axis.UVA), "engine", cell.engine(), "pool or resident: Java has one memory");
         if (!cell.isPool()) {
             return;
         }

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.expertpool.pool.cuda.CudaContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -126,7 +127,9 @@ class ExperimentCommandsTest {
         Files.writeString(full.resolve("x"), "x");
         refused("is not empty", "run", definition, "--out", full.toString());
         refused("no such file", "run", folder.resolve("none.toml").toString());
-        refused("no CUDA backend", "run", definition, "--backend", "cuda");
+        if (CudaContext.whyNot().isPresent()) {
+            refused(", expected auto, model or java", "run", definition, "--backend", "cuda");
+        }
         refused("full: cannot be read: Is a directory", "run", full.toString());
         refused(
                 "x: is a file, expected a new directory",

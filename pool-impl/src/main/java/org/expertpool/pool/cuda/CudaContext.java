@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
@@ -66,6 +67,16 @@ public final class CudaContext implements AutoCloseable {
             }
             throw failure;
         }
+    }
+
+    /** Why {@link #open} would refuse, in words; empty where a device and the kernels are there. */
+    public static Optional<String> whyNot() {
+        if (CudaProbe.probe() instanceof CudaStatus.Missing missing) {
+            return Optional.of(missing.reason());
+        }
+        return KernelBinary.describe() instanceof KernelBinary.Skipped skipped
+                ? Optional.of("this build has no kernels: " + skipped.reason())
+                : Optional.empty();
     }
 
     public CudaDevice device() {

@@ -10,7 +10,8 @@ import org.expertpool.pool.cuda.PinnedSource;
  * @param shape of every layer
  */
 public record DeviceModel(
-        CudaContext context, CudaStream stream, PinnedSource source, AlphaTable alphas, MoeShape shape) {
+        CudaContext context, CudaStream stream, PinnedSource source, AlphaTable alphas, MoeShape shape)
+        implements AutoCloseable {
     /** Uploads the alphas. */
     public static DeviceModel of(CudaContext context, PinnedSource source, int topK) {
         MoeShape shape = new MoeShape(source.experts(), topK, source.layout());
@@ -25,5 +26,13 @@ public record DeviceModel(
 
     public int layers() {
         return source.layers();
+    }
+
+    /** Frees all of it, the rows too. */
+    @Override
+    public void close() {
+        alphas.close();
+        stream.close();
+        source.close();
     }
 }

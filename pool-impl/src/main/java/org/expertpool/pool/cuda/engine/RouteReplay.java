@@ -108,6 +108,7 @@ public final class RouteReplay implements AutoCloseable {
     /** Back to the tape's first forward, with nothing seen. */
     public void reset() {
         state.fill(0, state.bytes(), (byte) 0, model.stream());
+        host.buffer().put(0, new byte[ROUTE_STATE.bytes()]);
     }
 
     /** Enqueues the routing of a layer call; the call before has been enqueued. */
