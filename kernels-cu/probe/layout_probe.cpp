@@ -67,6 +67,8 @@ int main() {
   FIELD(StepOutput, copies);
   FIELD(StepOutput, routes);
   FIELD(StepOutput, safeIds);
+  FIELD(StepOutput, hitRows);
+  FIELD(StepOutput, missRows);
 
   STRUCT(PlanTables);
   FIELD(PlanTables, hotRow);
@@ -143,7 +145,7 @@ int main() {
   FIELD(MoeParams, width);
   FIELD(MoeParams, experts);
   FIELD(MoeParams, blockLanes);
-  FIELD(MoeParams, prefetch);
+  FIELD(MoeParams, calls);
   FIELD(MoeParams, firstBlock);
 
   STRUCT(PartitionOutput);

@@ -13,16 +13,27 @@ struct MoeWay {
   bool decode;
   bool wide;       // decode: 8 chunks at a time
   int blockLanes;  // decode 1 .. 8; general 8, 16 or 32
-  int prefetch;
+  int calls;       // decode: 2 computes the lanes of even and of odd experts apart
 
   bool takes(int lanes) const { return !decode || lanes <= pool::kMaxDecodeLanes; }
 };
 
 inline std::vector<MoeWay> moeWays() {
-  return {{"decode-wide-1", true, true, 1, 0},    {"decode-wide-1-prefetch", true, true, 1, 1},
-          {"decode-1", true, false, 1, 1},        {"decode-3", true, false, 3, 1},
-          {"decode-8", true, false, 8, 1},        {"general-8", false, false, 8, 0},
-          {"general-16", false, false, 16, 0},    {"general-32", false, false, 32, 0}};
+  return {{"decode-wide-1", true, true, 1, 1}, {"decode-wide-1-apart", true, true, 1, 2},
+          {"decode-1", true, false, 1, 1},     {"decode-3", true, false, 3, 1},
+          {"decode-3-apart", true, false, 3, 2}, {"decode-8", true, false, 8, 1},
+          {"general-8", false, false, 8, 1},   {"general-16", false, false, 16, 1},
+          {"general-32", false, false, 32, 1}};
+}
+
+// Rows of the lanes that the call of that number, of way.calls, computes; -1 for the others.
+inline std::vector<int32_t> rowsOfCall(const std::vector<int32_t>& rows, const std::vector<int32_t>& ids, const MoeWay& way,
+                                       int number) {
+  std::vector<int32_t> mine = rows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (way.calls > 1 && (ids[i] & 1) != number) mine[i] = -1;
+  }
+  return mine;
 }
 
 // Blocks of lanes by the definition of marlin-nvfp4 4.1, invalid experts ignored.

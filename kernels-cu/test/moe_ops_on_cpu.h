@@ -106,7 +106,6 @@ inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   }
 }
 
-inline void prefetchL2(const uint8_t*, uint32_t) {}
 inline void copyAsync16(void* to, const void* from, bool valid) {
   if (valid) std::memcpy(to, from, 16);
   else std::memset(to, 0, 16);

@@ -116,7 +116,7 @@ class DeviceCall {
         tokens_(tokens),
         activations_(size_t(tokens) * g.hidden),
         ids_(tokens * g.topK),
-        rows_(tokens * g.topK),
+        rows_(2 * tokens * g.topK),
         weights_(tokens * g.topK),
         inner_(size_t(tokens) * g.topK * g.width),
         laneOut_(size_t(tokens) * g.topK * g.hidden),
@@ -127,14 +127,19 @@ class DeviceCall {
     POOL_CUDA_CHECK(cudaMemset(arrivals_.data(), 0, arrivals_.bytes()));
   }
 
-  void setInputs(const MoeCall& call, const std::vector<int32_t>& expertRows) {
+  void setInputs(const MoeCall& call, const std::vector<int32_t>& expertRows, const MoeWay& way) {
     std::vector<int32_t> rows(call.ids.size(), 0x7fffffff);
     for (size_t i = 0; i < rows.size(); ++i) {
       if (test::validLane(g_, call.ids[i])) rows[i] = expertRows[call.ids[i]];
     }
     activations_.upload(call.activations.data(), call.activations.size());
     ids_.upload(call.ids.data(), call.ids.size());
-    rows_.upload(rows.data(), rows.size());
+    std::vector<int32_t> ofCalls;
+    for (int number = 0; number < 2; ++number) {
+      const std::vector<int32_t> mine = test::rowsOfCall(rows, call.ids, way, number);
+      ofCalls.insert(ofCalls.end(), mine.begin(), mine.end());
+    }
+    rows_.upload(ofCalls.data(), ofCalls.size());
     weights_.upload(call.weights.data(), call.weights.size());
   }
 
@@ -164,7 +169,7 @@ class DeviceCall {
             g_.width,
             g_.experts,
             way.blockLanes,
-            way.prefetch,
+            way.calls,
             0};
   }
 
@@ -194,8 +199,12 @@ class DeviceCall {
 };
 
 void launch(const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream) {
-  if (way.decode) launchDecode(params, way.wide, stream);
-  else launchGeneral(params, stream);
+  for (int number = 0; way.decode && number < way.calls; ++number) {
+    pool::MoeParams call = params;
+    call.rows += number * params.tokens * params.topK;
+    launchDecode(call, way.wide, stream);
+  }
+  if (!way.decode) launchGeneral(params, stream);
 }
 
 class GpuBackend {
@@ -212,7 +221,7 @@ class GpuBackend {
 
   MoeResult run(const MoeCall& call, const MoeWay& way) {
     DeviceCall device(case_->g, call.tokens, way.blockLanes);
-    device.setInputs(call, case_->expertRows);
+    device.setInputs(call, case_->expertRows, way);
     const pool::MoeParams params =
         device.params(bank_->data(), case_->rowBytes(), expertRows_->data(), alphas_->data(), way);
     launch(params, way, nullptr);
@@ -283,7 +292,7 @@ class TimedLayers {
       for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
       const uint8_t* bank = bank_.data() + uint64_t(layer) * kGeometry.experts * kRowBytes;
       calls.emplace_back(new DeviceCall(kGeometry, tokens, way.blockLanes));
-      calls.back()->setInputs(call, expertRows);
+      calls.back()->setInputs(call, expertRows, way);
       DeviceBuffer<int32_t>& device = *rowBuffers_.emplace_back(new DeviceBuffer<int32_t>(expertRows.size()));
       device.upload(expertRows.data(), expertRows.size());
       params.push_back(calls.back()->params(bank, kRowBytes, device.data(), alphas_.data(), way));

@@ -63,7 +63,7 @@ static_assert(sizeof(LaneBlocks) == 40);
 struct alignas(8) MoeParams {
   const uint16_t* activations;  // bf16 [tokens, hidden], on 16 bytes
   const int32_t* ids;           // [lanes] expert; a lane outside [0, experts) is not computed
-  const int32_t* rows;          // [lanes] bank row of each valid lane (decode)
+  const int32_t* rows;          // [lanes] bank row of each valid lane; -1: not in this call (decode)
   const int32_t* expertRows;    // [experts] bank row of each routed expert; -1: not in this launch (general, both GEMMs)
   const float* weights;         // [lanes] router weights
   const ExpertAlphas* alphas;   // [experts] of this layer
@@ -74,7 +74,7 @@ struct alignas(8) MoeParams {
   uint16_t* inner;              // bf16 [lanes, width] scratch, on 16 bytes
   uint16_t* laneOut;            // bf16 [lanes, hidden] scratch, on 16 bytes
   uint16_t* out;                // bf16 [tokens, hidden], on 16 bytes
-  int32_t* arrivals;            // [hidden/64] 0 before and after each call (decode); not shared by calls that overlap
+  int32_t* arrivals;            // [hidden/64] 0 before and after a whole (decode); shared by the calls of a whole alone
   LaneBlocks blocks;            // (general)
   int32_t tokens;
   int32_t topK;
@@ -82,7 +82,7 @@ struct alignas(8) MoeParams {
   int32_t width;
   int32_t experts;
   int32_t blockLanes;  // most lanes of a decode block, 1 .. 8: 1 reads a row for each lane, 8 once for 8 lanes
-  int32_t prefetch;    // 1: the first decode GEMM draws the second one's rows into L2
+  int32_t calls;       // calls with the same ids and arrivals that make a whole, each with the rows of some lanes (decode)
   int32_t firstBlock;  // aligned block that the launch's first block takes: GEMMs may be launched in parts (general)
 };
 static_assert(sizeof(MoeParams) == 216);

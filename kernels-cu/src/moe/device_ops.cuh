@@ -49,15 +49,6 @@ __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Draws bytes (a multiple of 16) into L2 without waiting for them.
-__device__ inline void prefetchL2(const uint8_t* from, uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
-#else
-  for (uint32_t at = 0; at < bytes; at += 128) asm volatile("prefetch.global.L2 [%0];" ::"l"(from + at));
-#endif
-}
-
 // 16 bytes from global to shared memory, without a register; zero instead where !valid.
 __device__ inline void copyAsync16(void* to, const void* from, bool valid) {
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));

@@ -24,7 +24,7 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int* laneOf)
   const int lanes = p.tokens * p.topK;
   const int expert = p.ids[lane];
   const int row = p.rows[lane];
-  if (expert < 0 || expert >= p.experts) return {-1, -1, 0};
+  if (expert < 0 || expert >= p.experts || row < 0) return {-1, -1, 0};
   int ids[kMaxDecodeLanes / kWarp];
 #pragma unroll
   for (int i = 0; i < kMaxDecodeLanes / kWarp; ++i) {
@@ -145,15 +145,6 @@ __device__ void multiply(const MoeParams& p, const BlockMatrix& m, const LaneGro
   __syncthreads();
 }
 
-// Draws this block's share of the row that the second GEMM reads into L2.
-__device__ inline void prefetchShare(const RowBase& part, int row, int64_t rowBytes, int share, int shares) {
-  constexpr int64_t kLine = 128;
-  const int64_t each = (rowBytes / shares + kLine - 1) / kLine * kLine;
-  const int64_t from = each * share;
-  const int64_t bytes = min(each, rowBytes - from);
-  if (bytes > 0) prefetchL2(part.base + row * part.strideBytes + from, static_cast<uint32_t>(bytes));
-}
-
 // Block b computes 64 channels of h of lane b / (width / 64)'s group.
 template <int kChunkWarps>
 __device__ void decodeGateUp(const MoeParams& p, uint8_t* shared) {
@@ -163,10 +154,6 @@ __device__ void decodeGateUp(const MoeParams& p, uint8_t* shared) {
   const int tile = blockIdx.x % tiles;
   const LaneGroup group = findGroup(p, blockIdx.x / tiles, threadIdx.x < kWarp ? laneOf : nullptr);
   if (group.count == 0) return;
-  if (p.prefetch && threadIdx.x == 0) {
-    prefetchShare(p.w2, group.row, static_cast<int64_t>(p.hidden) * p.width / 2, tile, tiles);
-    prefetchShare(p.s2, group.row, static_cast<int64_t>(p.hidden) * p.width / 16, tile, tiles);
-  }
   __syncthreads();
 
   const BlockMatrix matrix = {p.w13.base + group.row * p.w13.strideBytes,
@@ -240,7 +227,7 @@ __device__ void decodeDown(const MoeParams& p, uint8_t* shared) {
 
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) isLast = atomicAdd(p.arrivals + tile, 1) == p.tokens * p.topK - 1;
+  if (threadIdx.x == 0) isLast = atomicAdd(p.arrivals + tile, 1) == p.calls * p.tokens * p.topK - 1;
   __syncthreads();
   if (!isLast) return;
   __threadfence();

@@ -409,6 +409,9 @@ __device__ void classifyLanes(const PlanParams& p, const LaneInputs& in, PlanScr
   }
 }
 
+// Marks, on its way through shared memory, a row that this step fills: rows are fewer.
+constexpr int32_t kCopiedRow = 1 << 30;
+
 // Tables, copy list, step map and routes, by warp 0. The step map already holds the layer's slice of hotRow.
 template <int kThreads>
 __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>& scratch) {
@@ -438,7 +441,7 @@ __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>
     tables.missCount[key] = 0;
     p.output->copies[order] = {expert, row};
     if (evicted - evictedExpert == firstKey) p.stepMap[evictedExpert] = kAbsent;
-    scratch.rowOfExpert[expert] = row;
+    scratch.rowOfExpert[expert] = row + kCopiedRow;
     p.stepMap[expert] = row;
   }
   const uint64_t stagedMask = laneBallot(staged);
@@ -449,7 +452,7 @@ __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>
     const int32_t row = tables.poolRows + order;
     POOL_DEVICE_ASSERT(row < tables.rows);
     p.output->copies[found + order] = {expert, row};
-    scratch.rowOfExpert[expert] = row;
+    scratch.rowOfExpert[expert] = row + kCopiedRow;
     p.stepMap[expert] = row;
   }
   if (thread == 0) {
@@ -460,7 +463,12 @@ __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>
   for (int half = 0; half < kLaneHalves; ++half) {
     const int32_t expert = lanes.safeId[thread + half * kWarp];
     p.output->safeIds[thread + half * kWarp] = expert;
-    p.output->routes[thread + half * kWarp] = expert == kAbsent ? kAbsent : scratch.rowOfExpert[expert];
+    const int32_t marked = expert == kAbsent ? kAbsent : scratch.rowOfExpert[expert];
+    const bool copied = marked >= kCopiedRow;
+    const int32_t row = copied ? marked - kCopiedRow : marked;
+    p.output->routes[thread + half * kWarp] = row;
+    p.output->hitRows[thread + half * kWarp] = copied ? kAbsent : row;
+    p.output->missRows[thread + half * kWarp] = copied ? row : kAbsent;
   }
 }
 

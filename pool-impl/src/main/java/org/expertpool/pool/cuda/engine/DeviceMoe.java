@@ -72,7 +72,7 @@ public final class DeviceMoe implements AutoCloseable {
         if (call.tokens() > maxTokens) {
             throw new IllegalArgumentException("tokens is " + call.tokens() + ", expected at most " + maxTokens);
         }
-        return new MoeLaunch(context, this, call, MoeWay.of(call.tokens(), shape.lanes(call.tokens())));
+        return new MoeLaunch(context, this, call, MoeWay.of(call.tokens(), shape.lanes(call.tokens())), 1);
     }
 
     /** As {@link #bind}, over aligned lanes whatever the number of tokens, so that it has parts. */
@@ -80,7 +80,23 @@ public final class DeviceMoe implements AutoCloseable {
         if (call.tokens() > maxTokens) {
             throw new IllegalArgumentException("tokens is " + call.tokens() + ", expected at most " + maxTokens);
         }
-        return new MoeLaunch(context, this, call, MoeWay.aligned(call.tokens()));
+        return new MoeLaunch(context, this, call, MoeWay.aligned(call.tokens()), 1);
+    }
+
+    /** Whether calls of so many tokens may be made by {@link #bindApart}. */
+    public boolean canBeApart(int tokens) {
+        return MoeWay.of(tokens, shape.lanes(tokens)).decode();
+    }
+
+    /**
+     * As {@link #bind}, for one of so many calls that make a whole: same ids, weights and output, each with the rows of
+     * some lanes and -1 for the others. They may overlap; the last to end adds up the lanes of all.
+     */
+    public MoeLaunch bindApart(MoeCall call, int calls) {
+        if (!canBeApart(call.tokens())) {
+            throw new IllegalArgumentException("tokens is " + call.tokens() + ", too many for calls apart");
+        }
+        return new MoeLaunch(context, this, call, MoeWay.of(call.tokens(), shape.lanes(call.tokens())), calls);
     }
 
     /** Most blocks that so many lanes can need (pool/moe.h). */

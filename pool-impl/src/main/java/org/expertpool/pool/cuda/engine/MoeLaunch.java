@@ -42,13 +42,15 @@ public final class MoeLaunch implements AutoCloseable {
     private final List<Step> gemms = new ArrayList<>();
     private final List<Step> sum = new ArrayList<>(); // empty where the last GEMM does it
 
-    MoeLaunch(CudaContext context, DeviceMoe moe, MoeCall call, MoeWay way) {
+    /** @param calls see {@link DeviceMoe#bindApart} */
+    MoeLaunch(CudaContext context, DeviceMoe moe, MoeCall call, MoeWay way, int calls) {
         this.context = context;
         argument = new KernelArgument(context, MOE_PARAMS);
         int laneCount = moe.shape().lanes(call.tokens());
         blockLanes = way.blockLanes();
         maxBlocks = Math.toIntExact(DeviceMoe.maxBlocks(laneCount, moe.shape().experts(), way.blockLanes()));
         describe(argument.struct(), moe, call, way, maxBlocks);
+        argument.struct().putInt(MOE_PARAMS.offset("calls"), calls);
         int hidden = moe.shape().row().hidden();
         int width = moe.shape().row().expertWidth();
         if (way.decode()) {
@@ -105,6 +107,16 @@ public final class MoeLaunch implements AutoCloseable {
     /** Lanes of an aligned block. */
     public int blockLanes() {
         return blockLanes;
+    }
+
+    /** Enqueues gate and up alone, of a call that {@link DeviceMoe#bindApart} made. */
+    public void enqueueGateUp(CudaStream stream) {
+        gemms.get(0).enqueue(stream);
+    }
+
+    /** Enqueues what follows {@link #enqueueGateUp}. */
+    public void enqueueDown(CudaStream stream) {
+        gemms.get(1).enqueue(stream);
     }
 
     /** Enqueues the sum over the slots of all lanes that have an expert. */

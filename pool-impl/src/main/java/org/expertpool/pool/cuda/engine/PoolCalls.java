@@ -18,6 +18,7 @@ final class PoolCalls implements LayerCalls {
     private final DevicePool pool;
     private final DeviceMoe moe;
     private final List<Layer> layers = new ArrayList<>();
+    private final OverlappedCalls overlapped; // null where the call is too wide for it
 
     PoolCalls(DevicePool pool, CallMemory memory) {
         int most = pool.config().width().lanes();
@@ -32,17 +33,23 @@ final class PoolCalls implements LayerCalls {
             layers.add(new Layer(
                     planner(layer, memory),
                     pool.copier().bind(layer, pool.plan(layer)),
-                    moe.bind(new MoeCall(
-                            memory.tokens(),
-                            memory.activations(layer),
-                            pool.plan(layer) + STEP_OUTPUT.offset("safeIds"),
-                            pool.plan(layer) + STEP_OUTPUT.offset("routes"),
-                            pool.stepMap(layer),
-                            memory.weights(),
-                            model.alphas().address(layer),
-                            pool.bank().view(),
-                            memory.out()))));
+                    moe.bind(call(pool, memory, layer, STEP_OUTPUT.offset("routes")))));
         }
+        overlapped = moe.canBeApart(memory.tokens()) ? new OverlappedCalls(pool, memory, moe) : null;
+    }
+
+    /** The layer's call behind its step, with the rows of lanes that begin at a byte of the plan. */
+    static MoeCall call(DevicePool pool, CallMemory memory, int layer, int rowsAtByte) {
+        return new MoeCall(
+                memory.tokens(),
+                memory.activations(layer),
+                pool.plan(layer) + STEP_OUTPUT.offset("safeIds"),
+                pool.plan(layer) + rowsAtByte,
+                pool.stepMap(layer),
+                memory.weights(),
+                pool.model().alphas().address(layer),
+                pool.bank().view(),
+                memory.out());
     }
 
     private Kernel planner(int layer, CallMemory memory) {
@@ -64,8 +71,12 @@ final class PoolCalls implements LayerCalls {
     public void enqueue(int layer, CudaStream stream) {
         Layer calls = layers.get(layer);
         calls.planner().launch(1, PLAN_THREADS, stream);
-        calls.copies().enqueue(stream);
-        calls.moe().enqueue(stream);
+        if (overlapped != null && stream.isCapturing()) {
+            overlapped.enqueue(layer, stream);
+        } else {
+            calls.copies().enqueue(stream); // eager: four more launches and events cost the host more than they save
+            calls.moe().enqueue(stream);
+        }
     }
 
     @Override
@@ -75,6 +86,9 @@ final class PoolCalls implements LayerCalls {
 
     @Override
     public void close() {
+        if (overlapped != null) {
+            overlapped.close();
+        }
         layers.forEach(layer -> {
             layer.planner().close();
             layer.copies().close();

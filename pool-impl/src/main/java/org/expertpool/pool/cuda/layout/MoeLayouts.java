@@ -47,7 +47,7 @@ public final class MoeLayouts {
             .array("s2", ROW_BASE.bytes(), 1)
             .pointer("inner", "laneOut", "out", "arrivals")
             .array("blocks", LANE_BLOCKS.bytes(), 1)
-            .i32("tokens", "topK", "hidden", "width", "experts", "blockLanes", "prefetch", "firstBlock")
+            .i32("tokens", "topK", "hidden", "width", "experts", "blockLanes", "calls", "firstBlock")
             .bytes(216);
 
     private MoeLayouts() {}
