@@ -213,7 +213,7 @@ int main() {
 
   STRUCT(RouterParams);
   FIELD(RouterParams, activations);
-  FIELD(RouterParams, gate);
+  FIELD(RouterParams, matrix);
   FIELD(RouterParams, logits);
   FIELD(RouterParams, ids);
   FIELD(RouterParams, weights);

@@ -24,7 +24,7 @@ test::Routing runRouter(const test::RouterCase& c, uint64_t seed) {
   r.ids.assign(size_t(c.tokens) * c.topK, -77);
   r.weights.assign(size_t(c.tokens) * c.topK, -77.0f);
   std::vector<uint32_t> arrivals(groups, 0);
-  const pool::RouterParams params = {c.activations.data(), c.gate.data(),   r.logits.data(), r.ids.data(),
+  const pool::RouterParams params = {c.activations.data(), c.matrix.data(),   r.logits.data(), r.ids.data(),
                                      r.weights.data(),     arrivals.data(), c.tokens,        c.hidden,
                                      c.experts,            c.topK};
   require(pool::refusedRouter(c.tokens, c.hidden, c.experts, c.topK) == nullptr, "router: a case is refused");

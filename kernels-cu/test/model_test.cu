@@ -36,12 +36,12 @@ double median(std::vector<double> values, int warm) {
 // A call's buffers on the device.
 struct RouterBuffers {
   explicit RouterBuffers(const test::RouterCase& c)
-      : activations(c.activations.size()), gate(c.gate.size()), logits(size_t(c.tokens) * c.experts),
+      : activations(c.activations.size()), matrix(c.matrix.size()), logits(size_t(c.tokens) * c.experts),
         ids(size_t(c.tokens) * c.topK), weights(ids.count()), arrivals(c.tokens / pool::kRouterTokens + 1) {
     activations.upload(c.activations.data(), c.activations.size());
-    gate.upload(c.gate.data(), c.gate.size());
+    matrix.upload(c.matrix.data(), c.matrix.size());
     POOL_CUDA_CHECK(cudaMemset(arrivals.data(), 0, arrivals.bytes()));
-    params = {activations.data(), gate.data(), logits.data(), ids.data(), weights.data(), arrivals.data(),
+    params = {activations.data(), matrix.data(), logits.data(), ids.data(), weights.data(), arrivals.data(),
               c.tokens,           c.hidden,    c.experts,     c.topK};
   }
 
@@ -52,7 +52,7 @@ struct RouterBuffers {
     POOL_CUDA_CHECK(cudaGetLastError());
   }
 
-  DeviceBuffer<uint16_t> activations, gate;
+  DeviceBuffer<uint16_t> activations, matrix;
   DeviceBuffer<float> logits;
   DeviceBuffer<int32_t> ids;
   DeviceBuffer<float> weights;

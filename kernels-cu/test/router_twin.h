@@ -12,30 +12,30 @@
 
 namespace test {
 
-// Activations and gate of a call, both bf16.
+// Activations and matrix of a call, both bf16.
 struct RouterCase {
   int tokens, hidden, experts, topK;
-  std::vector<uint16_t> activations, gate;
+  std::vector<uint16_t> activations, matrix;
 
-  // `ties` gives a few experts the same gate, so that probabilities tie.
+  // `ties` gives a few experts the same matrix, so that probabilities tie.
   RouterCase(int tokens, int hidden, int experts, int topK, uint64_t seed, bool ties = false)
       : tokens(tokens), hidden(hidden), experts(experts), topK(topK), activations(size_t(tokens) * hidden),
-        gate(size_t(experts) * hidden) {
+        matrix(size_t(experts) * hidden) {
     std::mt19937_64 random(seed);
     const auto draw = [&](float scale) {
       return bf16Bits(scale * (static_cast<float>(random() % 20001) / 10000.0f - 1.0f));
     };
     for (uint16_t& value : activations) value = draw(1.0f);
     const float scale = 4.0f / std::sqrt(static_cast<float>(hidden));
-    for (uint16_t& value : gate) value = draw(scale);
+    for (uint16_t& value : matrix) value = draw(scale);
     if (!ties) return;
     for (int e = 1; e < experts; ++e) {
-      if (random() % 2) std::copy_n(gate.begin() + size_t(random() % e) * hidden, hidden, gate.begin() + size_t(e) * hidden);
+      if (random() % 2) std::copy_n(matrix.begin() + size_t(random() % e) * hidden, hidden, matrix.begin() + size_t(e) * hidden);
     }
   }
 
   float x(int token, int k) const { return bf16Value(activations[size_t(token) * hidden + k]); }
-  float w(int expert, int k) const { return bf16Value(gate[size_t(expert) * hidden + k]); }
+  float w(int expert, int k) const { return bf16Value(matrix[size_t(expert) * hidden + k]); }
 };
 
 struct Routing {

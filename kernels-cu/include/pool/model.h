@@ -46,7 +46,7 @@ static_assert(sizeof(StandInParams) == 64);
 // weights as in a softmax over these alone.
 struct alignas(8) RouterParams {
   const uint16_t* activations;  // bf16 [tokens, hidden], on 16 bytes
-  const uint16_t* gate;         // bf16 [experts, hidden], on 16 bytes
+  const uint16_t* matrix;       // bf16 [experts, hidden], on 16 bytes
   float* logits;                // [tokens, experts] scratch, and a result for tests
   int32_t* ids;                 // [tokens, topK]
   float* weights;               // [tokens, topK]

@@ -118,7 +118,7 @@ __device__ inline void chooseExperts(const RouterParams& p, int token, RouterScr
   __syncthreads();  // the scratch may be rewritten
 }
 
-// Vectors of the gate that a thread has in flight.
+// Vectors of the matrix that a thread has in flight.
 constexpr int kRouterVectors = 5;
 
 // Logits of one expert for so many tokens, by a warp: each thread takes every 32nd vector of 8 in ascending order, then
@@ -127,14 +127,14 @@ template <int kTokens>
 __device__ inline void expertLogits(const RouterParams& p, int expert, int firstToken) {
   const int lane = threadIdx.x % kWarp;
   const int vectors = p.hidden / 8;
-  const uint16_t* row = p.gate + static_cast<int64_t>(expert) * p.hidden;
+  const uint16_t* row = p.matrix + static_cast<int64_t>(expert) * p.hidden;
   float sum[kTokens] = {};
   for (int first = lane; first < vectors; first += kWarp * kRouterVectors) {
-    Words4 gate[kRouterVectors] = {};
+    Words4 matrix[kRouterVectors] = {};
 #pragma unroll
     for (int v = 0; v < kRouterVectors; ++v) {
       const int vector = first + v * kWarp;
-      loadOnce4(gate[v], row + 8 * vector, vector < vectors);
+      loadOnce4(matrix[v], row + 8 * vector, vector < vectors);
     }
 #pragma unroll
     for (int v = 0; v < kRouterVectors; ++v) {
@@ -147,7 +147,7 @@ __device__ inline void expertLogits(const RouterParams& p, int expert, int first
             reinterpret_cast<const Words4*>(p.activations + static_cast<int64_t>(token) * p.hidden)[vector];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const uint32_t w = gate[v].word[i];
+          const uint32_t w = matrix[v].word[i];
           sum[t] = __fmaf_rn(__uint_as_float(w << 16), __uint_as_float(x.word[i] << 16), sum[t]);
           sum[t] = __fmaf_rn(__uint_as_float(w & 0xffff0000u), __uint_as_float(x.word[i] & 0xffff0000u), sum[t]);
         }

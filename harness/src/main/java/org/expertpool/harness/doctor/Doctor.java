@@ -17,8 +17,9 @@ public final class Doctor {
                 new Commands(Optional.ofNullable(System.getenv("PATH")).orElse(""));
         CudaStatus cuda = CudaProbe.probe();
         KernelBinary kernels = KernelBinary.describe();
+        List<Finding> speeds = SpeedFindings.measure(cuda, kernels); // first: an idle link reports a lower generation
         List<Finding> findings = new ArrayList<>(new DeviceFindings(cuda, kernels, commands).all());
-        findings.addAll(SpeedFindings.measure(cuda, kernels));
+        findings.addAll(speeds);
         findings.addAll(new HostFindings(commands).all());
         return List.copyOf(findings);
     }

@@ -88,7 +88,7 @@ public final class TinyMoe {
     }
 
     /** The router's weights, bf16 [experts, hidden]. */
-    public ShortBuffer gate(int layer) throws IOException {
+    public ShortBuffer router(int layer) throws IOException {
         return tensor("model.layers." + layer + ".mlp.gate.weight").asShortBuffer();
     }
 

@@ -37,7 +37,7 @@ public final class ModelLayouts {
 
     /** Argument of the router. */
     public static final StructLayout ROUTER_PARAMS = StructLayout.struct("RouterParams")
-            .pointer("activations", "gate", "logits", "ids", "weights", "arrivals")
+            .pointer("activations", "matrix", "logits", "ids", "weights", "arrivals")
             .i32("tokens", "hidden", "experts", "topK")
             .bytes(64);
 

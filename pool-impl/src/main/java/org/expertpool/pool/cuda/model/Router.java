@@ -31,7 +31,7 @@ public final class Router implements AutoCloseable {
      * Prepares a call with fixed addresses.
      *
      * @param activations bf16 {@code [tokens, hidden]}, on 16 bytes
-     * @param gate bf16 {@code [experts, hidden]}, on 16 bytes
+     * @param matrix bf16 {@code [experts, hidden]}, on 16 bytes
      * @param ids i32 {@code [tokens, topK]}, written
      * @param weights f32 {@code [tokens, topK]}, written
      */
@@ -42,7 +42,7 @@ public final class Router implements AutoCloseable {
             int experts,
             int topK,
             long activations,
-            long gate,
+            long matrix,
             long ids,
             long weights,
             CudaStream stream) {
@@ -63,7 +63,7 @@ public final class Router implements AutoCloseable {
         kernel = context.kernel("smxx_router", ROUTER_PARAMS.bytes());
         ByteBuffer argument = kernel.argument();
         argument.putLong(ROUTER_PARAMS.offset("activations"), activations);
-        argument.putLong(ROUTER_PARAMS.offset("gate"), gate);
+        argument.putLong(ROUTER_PARAMS.offset("matrix"), matrix);
         argument.putLong(ROUTER_PARAMS.offset("logits"), scratch.address());
         argument.putLong(ROUTER_PARAMS.offset("ids"), ids);
         argument.putLong(ROUTER_PARAMS.offset("weights"), weights);

@@ -54,7 +54,7 @@ final class EmulatedModel {
     private static void route(CudaContext context, CudaStream stream, RouterTwin twin) {
         int lanes = twin.tokens() * twin.topK();
         try (DeviceBuffer activations = holding(context, stream, twin.activations());
-                DeviceBuffer gate = holding(context, stream, twin.gate());
+                DeviceBuffer matrix = holding(context, stream, twin.matrix());
                 DeviceBuffer ids = new DeviceBuffer(context, (long) Integer.BYTES * lanes);
                 DeviceBuffer weights = new DeviceBuffer(context, (long) Float.BYTES * lanes);
                 Router router = new Router(
@@ -64,7 +64,7 @@ final class EmulatedModel {
                         twin.experts(),
                         twin.topK(),
                         activations.address(),
-                        gate.address(),
+                        matrix.address(),
                         ids.address(),
                         weights.address(),
                         stream)) {

@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 import org.expertpool.pool.engine.Fp32Math;
 import org.expertpool.pool.format.Bf16;
 
-/** The router kernel's arithmetic in plain loops, sums in its order. Activations and gate are bf16. */
+/** The router kernel's arithmetic in plain loops, sums in its order. Activations and matrix are bf16. */
 final class RouterTwin {
     static final int VECTOR = 8;
     private static final int WARP = 32;
@@ -30,14 +30,14 @@ final class RouterTwin {
     private final int experts;
     private final int topK;
     private final short[] activations; // [tokens, hidden]
-    private final short[] gate; // [experts, hidden]
+    private final short[] matrix; // [experts, hidden]
 
-    RouterTwin(int hidden, int experts, int topK, short[] activations, short[] gate) {
+    RouterTwin(int hidden, int experts, int topK, short[] activations, short[] matrix) {
         this.hidden = hidden;
         this.experts = experts;
         this.topK = topK;
         this.activations = activations;
-        this.gate = gate;
+        this.matrix = matrix;
     }
 
     RouterTwin(int tokens, int hidden, int experts, int topK, long seed) {
@@ -46,10 +46,10 @@ final class RouterTwin {
         for (int i = 0; i < activations.length; i++) {
             activations[i] = Bf16.fromFloat(random.nextFloat() - 0.5f);
         }
-        for (int i = 0; i < gate.length; i++) {
-            gate[i] = Bf16.fromFloat(random.nextFloat() - 0.5f);
+        for (int i = 0; i < matrix.length; i++) {
+            matrix[i] = Bf16.fromFloat(random.nextFloat() - 0.5f);
         }
-        System.arraycopy(gate, 0, gate, hidden, hidden); // experts 0 and 1 tie
+        System.arraycopy(matrix, 0, matrix, hidden, hidden); // experts 0 and 1 tie
     }
 
     int tokens() {
@@ -72,8 +72,8 @@ final class RouterTwin {
         return activations;
     }
 
-    short[] gate() {
-        return gate;
+    short[] matrix() {
+        return matrix;
     }
 
     Routing route() {
@@ -93,7 +93,7 @@ final class RouterTwin {
         for (int k = 0; k < hidden; k++) {
             int lane = k / VECTOR % WARP;
             sums[lane] = Math.fma(
-                    Bf16.toFloat(gate[expert * hidden + k]), Bf16.toFloat(activations[token * hidden + k]), sums[lane]);
+                    Bf16.toFloat(matrix[expert * hidden + k]), Bf16.toFloat(activations[token * hidden + k]), sums[lane]);
         }
         for (int apart = WARP / 2; apart > 0; apart /= 2) {
             for (int lane = 0; lane < apart; lane++) {

@@ -17,11 +17,11 @@ class RouterTwinTest {
     @Test
     void choosesTheTrainedModelsExpertsWhereTheMarginIsWide() throws Exception {
         TinyMoe model = TinyMoe.openOrSkip();
-        short[][] gates = new short[TinyMoe.LAYERS][];
+        short[][] matrices = new short[TinyMoe.LAYERS][];
         for (int layer = 0; layer < TinyMoe.LAYERS; layer++) {
-            ShortBuffer gate = model.gate(layer);
-            gates[layer] = new short[gate.remaining()];
-            gate.get(gates[layer]);
+            ShortBuffer matrix = model.router(layer);
+            matrices[layer] = new short[matrix.remaining()];
+            matrix.get(matrices[layer]);
         }
         int wide = 0;
         int all = 0;
@@ -31,7 +31,7 @@ class RouterTwinTest {
                 input[k] = Bf16.fromFloat(call.input[k]);
             }
             RouterTwin.Routing routing =
-                    new RouterTwin(TinyMoe.HIDDEN, TinyMoe.EXPERTS, TinyMoe.TOP_K, input, gates[call.layer]).route();
+                    new RouterTwin(TinyMoe.HIDDEN, TinyMoe.EXPERTS, TinyMoe.TOP_K, input, matrices[call.layer]).route();
             float[] logits = routing.logits.clone();
             Arrays.sort(logits);
             all++;
