@@ -34,8 +34,8 @@ int main() {
   NUMBER(kStandInThreads);
   NUMBER(kStandInBlocksPerProcessor);
   NUMBER(kRouterTokens);
-  NUMBER(kRouterThreads);
   NUMBER(kRouterWarps);
+  NUMBER(kChooseThreads);
   NUMBER(kConvertThreads);
   NUMBER(kProjections);
   NUMBER(kScaleValues);
@@ -217,7 +217,6 @@ int main() {
   FIELD(RouterParams, logits);
   FIELD(RouterParams, ids);
   FIELD(RouterParams, weights);
-  FIELD(RouterParams, arrivals);
   FIELD(RouterParams, tokens);
   FIELD(RouterParams, hidden);
   FIELD(RouterParams, experts);

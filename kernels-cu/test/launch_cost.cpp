@@ -11,14 +11,13 @@
 #include <iterator>
 #include <vector>
 
-#include "pool/model.h"
+#include "pool/layout.h"
 
 namespace {
 
 constexpr int kBursts = 200;
 constexpr int kLaunches = 200;
-constexpr int kMultiprocessorCount = 16;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-constexpr unsigned kNonBlocking = 1;      // CU_STREAM_NON_BLOCKING
+constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 
 void check(int result, const char* call) {
   if (result == 0) return;
@@ -46,38 +45,34 @@ int main(int argc, char** argv) {
   const std::vector<char> binary((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
 
   int device = 0;
-  int processors = 0;
   void* context = nullptr;
   void* module = nullptr;
   void* function = nullptr;
   void* stream = nullptr;
-  unsigned long long state = 0;
+  unsigned long long plan = 0;
   check(find<int(unsigned)>(driver, "cuInit")(0), "cuInit");
   check(find<int(int*, int)>(driver, "cuDeviceGet")(&device, 0), "cuDeviceGet");
-  check(find<int(int*, int, int)>(driver, "cuDeviceGetAttribute")(&processors, kMultiprocessorCount, device),
-        "cuDeviceGetAttribute");
   check(find<int(void**, int)>(driver, "cuDevicePrimaryCtxRetain")(&context, device), "cuDevicePrimaryCtxRetain");
   check(find<int(void*)>(driver, "cuCtxSetCurrent")(context), "cuCtxSetCurrent");
   check(find<int(void**, const void*)>(driver, "cuModuleLoadData")(&module, binary.data()), "cuModuleLoadData");
-  check(find<int(void**, void*, const char*)>(driver, "cuModuleGetFunction")(&function, module, "smxx_dense_stand_in"),
+  check(find<int(void**, void*, const char*)>(driver, "cuModuleGetFunction")(&function, module, "smxx_row_copy"),
         "cuModuleGetFunction");
   check(find<int(void**, unsigned)>(driver, "cuStreamCreate")(&stream, kNonBlocking), "cuStreamCreate");
-  check(find<int(unsigned long long*, size_t)>(driver, "cuMemAlloc_v2")(&state, sizeof(pool::StandInState)), "cuMemAlloc");
-  check(find<int(unsigned long long, unsigned char, size_t)>(driver, "cuMemsetD8_v2")(state, 0, sizeof(pool::StandInState)),
+  check(find<int(unsigned long long*, size_t)>(driver, "cuMemAlloc_v2")(&plan, sizeof(pool::StepOutput)), "cuMemAlloc");
+  check(find<int(unsigned long long, unsigned char, size_t)>(driver, "cuMemsetD8_v2")(plan, 0, sizeof(pool::StepOutput)),
         "cuMemsetD8");
   const auto launch = find<int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                                void**)>(driver, "cuLaunchKernel");
   const auto synchronise = find<int(void*)>(driver, "cuStreamSynchronize");
 
-  pool::StandInParams params = {};
-  params.state = reinterpret_cast<pool::StandInState*>(state);
+  pool::RowCopyParams params = {};
+  params.plan = reinterpret_cast<const pool::StepOutput*>(plan);  // of no copies: the kernel ends at once
   void* arguments[] = {&params};
-  const unsigned blocks = static_cast<unsigned>(processors) * pool::kStandInBlocksPerProcessor;
   std::vector<double> micros;
   for (int burst = -kBursts; burst < kBursts; ++burst) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < kLaunches; ++i) {
-      check(launch(function, blocks, 1, 1, pool::kStandInThreads, 1, 1, 0, stream, arguments, nullptr), "cuLaunchKernel");
+      check(launch(function, 1, 1, 1, pool::kCopyThreads, 1, 1, 0, stream, arguments, nullptr), "cuLaunchKernel");
     }
     const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - start;
     check(synchronise(stream), "cuStreamSynchronize");

@@ -23,13 +23,11 @@ test::Routing runRouter(const test::RouterCase& c, uint64_t seed) {
   r.logits.assign(size_t(c.tokens) * c.experts, -77.0f);
   r.ids.assign(size_t(c.tokens) * c.topK, -77);
   r.weights.assign(size_t(c.tokens) * c.topK, -77.0f);
-  std::vector<uint32_t> arrivals(groups, 0);
-  const pool::RouterParams params = {c.activations.data(), c.matrix.data(),   r.logits.data(), r.ids.data(),
-                                     r.weights.data(),     arrivals.data(), c.tokens,        c.hidden,
-                                     c.experts,            c.topK};
+  const pool::RouterParams params = {c.activations.data(), c.matrix.data(), r.logits.data(), r.ids.data(), r.weights.data(),
+                                     c.tokens,             c.hidden,        c.experts,       c.topK};
   require(pool::refusedRouter(c.tokens, c.hidden, c.experts, c.topK) == nullptr, "router: a case is refused");
-  cpu::Block(pool::kRouterThreads, blocks, seed).run([&] { pool::route(params); });
-  for (uint32_t left : arrivals) require(left == 0, "router: arrivals are not 0 after a call");
+  cpu::Block(pool::kRouterWarps * pool::kWarp, blocks, seed).run([&] { pool::routerLogits(params); });
+  cpu::Block(pool::kChooseThreads, c.tokens, seed).run([&] { pool::chooseExperts(params); });
   return r;
 }
 

@@ -37,18 +37,18 @@ double median(std::vector<double> values, int warm) {
 struct RouterBuffers {
   explicit RouterBuffers(const test::RouterCase& c)
       : activations(c.activations.size()), matrix(c.matrix.size()), logits(size_t(c.tokens) * c.experts),
-        ids(size_t(c.tokens) * c.topK), weights(ids.count()), arrivals(c.tokens / pool::kRouterTokens + 1) {
+        ids(size_t(c.tokens) * c.topK), weights(ids.count()) {
     activations.upload(c.activations.data(), c.activations.size());
     matrix.upload(c.matrix.data(), c.matrix.size());
-    POOL_CUDA_CHECK(cudaMemset(arrivals.data(), 0, arrivals.bytes()));
-    params = {activations.data(), matrix.data(), logits.data(), ids.data(), weights.data(), arrivals.data(),
-              c.tokens,           c.hidden,    c.experts,     c.topK};
+    params = {activations.data(), matrix.data(), logits.data(), ids.data(), weights.data(),
+              c.tokens,           c.hidden,      c.experts,     c.topK};
   }
 
   void launch(cudaStream_t stream) {
     const int groups = (params.tokens + pool::kRouterTokens - 1) / pool::kRouterTokens;
     const int blocks = (params.experts + pool::kRouterWarps - 1) / pool::kRouterWarps * groups;
-    smxx_router<<<blocks, pool::kRouterThreads, 0, stream>>>(params);
+    smxx_router_logits<<<blocks, pool::kRouterWarps * pool::kWarp, 0, stream>>>(params);
+    smxx_router_choose<<<params.tokens, pool::kChooseThreads, 0, stream>>>(params);
     POOL_CUDA_CHECK(cudaGetLastError());
   }
 
@@ -56,7 +56,6 @@ struct RouterBuffers {
   DeviceBuffer<float> logits;
   DeviceBuffer<int32_t> ids;
   DeviceBuffer<float> weights;
-  DeviceBuffer<uint32_t> arrivals;
   pool::RouterParams params;
 };
 

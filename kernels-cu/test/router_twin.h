@@ -72,9 +72,9 @@ Routing routerTwin(const RouterCase& c, const Exponentials& exponentials) {
     std::vector<float> probability;
     for (float logit : logits) probability.push_back(logit - most);
     exponentials(probability);
-    std::vector<float> sums(pool::kRouterThreads, 0.0f);
-    for (int e = 0; e < c.experts; ++e) sums[e % pool::kRouterThreads] += probability[e];
-    for (int count = pool::kRouterThreads; count > 1; count /= 2) {
+    std::vector<float> sums(pool::kChooseThreads, 0.0f);
+    for (int e = 0; e < c.experts; ++e) sums[e % pool::kChooseThreads] += probability[e];
+    for (int count = pool::kChooseThreads; count > 1; count /= 2) {
       for (int i = 0; i < count / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
     }
     for (float& p : probability) p /= sums[0];

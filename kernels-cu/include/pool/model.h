@@ -14,10 +14,10 @@ constexpr int kStandInThreads = 512;
 constexpr int kStandInVectors = 8;
 constexpr int kStandInBlocksPerProcessor = 2;
 
-// Router: a warp an expert for so many tokens at once, and threads a block.
+// Router: a warp an expert for so many tokens at once, warps a block; threads of a block that chooses for one token.
 constexpr int kRouterTokens = 4;
-constexpr int kRouterThreads = 256;
-constexpr int kRouterWarps = kRouterThreads / kWarp;
+constexpr int kRouterWarps = 4;
+constexpr int kChooseThreads = 256;
 
 // Result and scratch of a stand-in. Device memory, zero before its first call; not shared by calls that overlap.
 struct alignas(8) StandInState {
@@ -47,16 +47,15 @@ static_assert(sizeof(StandInParams) == 64);
 struct alignas(8) RouterParams {
   const uint16_t* activations;  // bf16 [tokens, hidden], on 16 bytes
   const uint16_t* matrix;       // bf16 [experts, hidden], on 16 bytes
-  float* logits;                // [tokens, experts] scratch, and a result for tests
+  float* logits;                // [tokens, experts] between the two launches
   int32_t* ids;                 // [tokens, topK]
   float* weights;               // [tokens, topK]
-  uint32_t* arrivals;           // [ceil(tokens / kRouterTokens)] 0 before and after each call
   int32_t tokens;
   int32_t hidden;
   int32_t experts;
   int32_t topK;
 };
-static_assert(sizeof(RouterParams) == 64);
+static_assert(sizeof(RouterParams) == 56);
 
 // Why the router can't take a call of this shape, or null where it can; the kernel checks nothing itself.
 constexpr const char* refusedRouter(int64_t tokens, int64_t hidden, int64_t experts, int64_t topK) {

@@ -1,6 +1,6 @@
 // The router of a layer: logits in fp32, softmax over all experts, the topK most probable, their weights made to sum to 1.
-// One launch; the block that finishes a group of tokens last chooses for them. Sums have one order for every grid and every
-// number of tokens, the one that test/router_twin.h tells in plain loops.
+// Two launches: logits, then a block a token that chooses. Sums have one order for every grid and every number of tokens,
+// the one that test/router_twin.h tells in plain loops.
 #pragma once
 
 #include "moe/device_ops.cuh"
@@ -10,27 +10,24 @@
 namespace pool {
 
 // Shared memory of a choice.
-struct RouterScratch {
+struct ChooseScratch {
   float probability[kMaxExperts];
-  float partial[kRouterWarps];
-  int32_t warpBest[2][kRouterWarps];  // by turns, so that one barrier a choice is enough
-  int32_t warpExpert[2][kRouterWarps];
-  float chosen[kMaxLanes];
-  bool last;
+  float partial[kChooseThreads / kWarp];
 };
 
 // Combines one value a thread: neighbours first, then neighbours of those; the result in all threads.
 template <typename Combine>
-__device__ inline float blockCombine(float mine, RouterScratch& scratch, Combine combine) {
+__device__ inline float blockCombine(float mine, ChooseScratch& scratch, Combine combine) {
+  constexpr int kWarps = kChooseThreads / kWarp;
 #pragma unroll
   for (int apart = 1; apart < kWarp; apart *= 2) mine = combine(mine, __shfl_xor_sync(kFullWarp, mine, apart));
   if (threadIdx.x % kWarp == 0) scratch.partial[threadIdx.x / kWarp] = mine;
   __syncthreads();  // publishes the warps' values
-  float all[kRouterWarps];
+  float all[kWarps];
 #pragma unroll
-  for (int i = 0; i < kRouterWarps; ++i) all[i] = scratch.partial[i];
+  for (int i = 0; i < kWarps; ++i) all[i] = scratch.partial[i];
 #pragma unroll
-  for (int count = kRouterWarps; count > 1; count /= 2) {
+  for (int count = kWarps; count > 1; count /= 2) {
 #pragma unroll
     for (int i = 0; i < count / 2; ++i) all[i] = combine(all[2 * i], all[2 * i + 1]);
   }
@@ -38,88 +35,94 @@ __device__ inline float blockCombine(float mine, RouterScratch& scratch, Combine
   return all[0];
 }
 
-// Orders probabilities as integers; a NaN before all others, so that it is seen and not lost.
+// Orders probabilities as integers; a NaN before all others, so that it is seen and not lost. What is taken comes last.
+constexpr int32_t kTaken = -1;
+constexpr float kTakenProbability = -1.0f;
+
 __device__ inline int32_t rankOf(float probability) {
-  return probability != probability ? INT32_MAX : static_cast<int32_t>(__float_as_uint(probability));
+  if (probability != probability) return INT32_MAX;
+  return probability < 0.0f ? kTaken : static_cast<int32_t>(__float_as_uint(probability));
 }
 
-constexpr int32_t kTaken = -1;
+// A slice is the experts of equal index modulo the warp's threads. The best of each thread's, lowest id first.
+struct SliceBest {
+  int32_t rank;
+  int32_t expert;
 
-// The expert that this thread would choose among those at index modulo kRouterThreads.
-__device__ inline void bestOfSlice(const RouterParams& p, const RouterScratch& scratch, int32_t& best, int32_t& expert) {
-  best = kTaken;
-  expert = kMaxExperts;
-  for (int e = threadIdx.x; e < p.experts; e += kRouterThreads) {
-    const float probability = scratch.probability[e];
-    if (probability < 0.0f) continue;
-    if (rankOf(probability) > best) {
-      best = rankOf(probability);
-      expert = e;
+  __device__ void offer(int32_t otherRank, int32_t otherExpert) {
+    if (otherRank <= rank) return;
+    rank = otherRank;
+    expert = otherExpert;
+  }
+
+  // The best of the warp, in all its threads.
+  __device__ SliceBest overWarp() const {
+    const int32_t most = __reduce_max_sync(kFullWarp, rank);
+    return {most, __reduce_min_sync(kFullWarp, rank == most ? expert : kMaxExperts)};
+  }
+};
+
+// The topK most probable, by one warp: the best slice's best, then that slice looked through again by all threads.
+__device__ inline void choose(const RouterParams& p, int token, ChooseScratch& scratch) {
+  const int lane = threadIdx.x;
+  SliceBest mine = {kTaken, kMaxExperts};
+  for (int e = lane; e < p.experts; e += kWarp) mine.offer(rankOf(scratch.probability[e]), e);
+  float chosen[kMaxLanes / kWarp] = {};
+  float total = 0.0f;
+  for (int k = 0; k < p.topK; ++k) {
+    const SliceBest top = mine.overWarp();
+    const float probability = __uint_as_float(static_cast<uint32_t>(top.rank));  // a NaN is one again
+    total = __fadd_rn(total, probability);
+    if (lane == k % kWarp) {
+      p.ids[static_cast<int64_t>(token) * p.topK + k] = top.expert;
+#pragma unroll
+      for (int half = 0; half < kMaxLanes / kWarp; ++half) {
+        if (half == k / kWarp) chosen[half] = probability;
+      }
     }
+    if (lane == 0) scratch.probability[top.expert] = kTakenProbability;
+    __syncwarp();  // publishes that it is taken
+    const int slice = top.expert % kWarp;
+    SliceBest left = {kTaken, kMaxExperts};
+    for (int e = slice + lane * kWarp; e < p.experts; e += kWarp * kWarp) left.offer(rankOf(scratch.probability[e]), e);
+    left = left.overWarp();
+    if (lane == slice) mine = left;
+  }
+#pragma unroll
+  for (int half = 0; half < kMaxLanes / kWarp; ++half) {
+    const int k = lane + half * kWarp;
+    if (k < p.topK) p.weights[static_cast<int64_t>(token) * p.topK + k] = __fdiv_rn(chosen[half], total);
   }
 }
 
-// Softmax and choice of one token, by the whole block.
-__device__ inline void chooseExperts(const RouterParams& p, int token, RouterScratch& scratch) {
+// Softmax and choice of one token; grid tokens.
+__device__ inline void chooseExperts(const RouterParams& p) {
+  __shared__ ChooseScratch scratch;
+  const int token = blockIdx.x;
   const float* logits = p.logits + static_cast<int64_t>(token) * p.experts;
   float mine = -__uint_as_float(0x7f800000u);
-  for (int e = threadIdx.x; e < p.experts; e += kRouterThreads) {
-    const float logit = __ldcg(logits + e);  // other blocks of this launch wrote it
+  for (int e = threadIdx.x; e < p.experts; e += kChooseThreads) {
+    const float logit = logits[e];
+    scratch.probability[e] = logit;
     mine = logit > mine ? logit : mine;
   }
   const float most = blockCombine(mine, scratch, [](float a, float b) { return b > a ? b : a; });
   float sum = 0.0f;
-  for (int e = threadIdx.x; e < p.experts; e += kRouterThreads) {
-    const float power = expFp32(__fsub_rn(__ldcg(logits + e), most));
+  for (int e = threadIdx.x; e < p.experts; e += kChooseThreads) {
+    const float power = expFp32(__fsub_rn(scratch.probability[e], most));  // its own thread wrote it
     scratch.probability[e] = power;
     sum = __fadd_rn(sum, power);
   }
   sum = blockCombine(sum, scratch, [](float a, float b) { return __fadd_rn(a, b); });
-  for (int e = threadIdx.x; e < p.experts; e += kRouterThreads) {
+  for (int e = threadIdx.x; e < p.experts; e += kChooseThreads) {
     scratch.probability[e] = __fdiv_rn(scratch.probability[e], sum);
   }
-  int32_t best;
-  int32_t expert;
-  bestOfSlice(p, scratch, best, expert);  // each thread reads what it wrote itself
-  float total = 0.0f;
-  for (int k = 0; k < p.topK; ++k) {
-    const int32_t warpBest = __reduce_max_sync(kFullWarp, best);
-    const int32_t warpExpert = __reduce_min_sync(kFullWarp, best == warpBest ? expert : kMaxExperts);
-    int32_t* bests = scratch.warpBest[k % 2];
-    int32_t* experts = scratch.warpExpert[k % 2];
-    if (threadIdx.x % kWarp == 0) {
-      bests[threadIdx.x / kWarp] = warpBest;
-      experts[threadIdx.x / kWarp] = warpExpert;
-    }
-    __syncthreads();  // publishes each warp's best; those of the turn before have been read
-    int32_t topBest = kTaken;
-    int32_t top = kMaxExperts;
-#pragma unroll
-    for (int warp = 0; warp < kRouterWarps; ++warp) {
-      const bool better = bests[warp] > topBest || (bests[warp] == topBest && experts[warp] < top);
-      topBest = better ? bests[warp] : topBest;
-      top = better ? experts[warp] : top;
-    }
-    const float probability = __uint_as_float(static_cast<uint32_t>(topBest));  // a NaN is one again
-    total = __fadd_rn(total, probability);
-    if (threadIdx.x == 0) {
-      p.ids[static_cast<int64_t>(token) * p.topK + k] = top;
-      scratch.chosen[k] = probability;
-    }
-    if (top % kRouterThreads == static_cast<int>(threadIdx.x)) {
-      scratch.probability[top] = -1.0f;  // read by this thread alone
-      bestOfSlice(p, scratch, best, expert);
-    }
-  }
-  __syncthreads();  // publishes the last of the chosen
-  for (int k = threadIdx.x; k < p.topK; k += kRouterThreads) {
-    p.weights[static_cast<int64_t>(token) * p.topK + k] = __fdiv_rn(scratch.chosen[k], total);
-  }
-  __syncthreads();  // the scratch may be rewritten
+  __syncthreads();  // publishes the probabilities
+  if (threadIdx.x < kWarp) choose(p, token, scratch);
 }
 
 // Vectors of the matrix that a thread has in flight.
-constexpr int kRouterVectors = 5;
+constexpr int kRouterVectors = 10;
 
 // Logits of one expert for so many tokens, by a warp: each thread takes every 32nd vector of 8 in ascending order, then
 // threads 16, 8, 4, 2 and 1 apart add up.
@@ -166,31 +169,16 @@ __device__ inline void expertLogits(const RouterParams& p, int expert, int first
   }
 }
 
-// Grid: ceil(experts / kRouterWarps) blocks for each group of kRouterTokens tokens, a group's blocks together.
-__device__ inline void route(const RouterParams& p) {
-  __shared__ RouterScratch scratch;
+// Grid: ceil(experts / kRouterWarps) blocks for each group of kRouterTokens tokens.
+__device__ inline void routerLogits(const RouterParams& p) {
   const int blocksPerGroup = (p.experts + kRouterWarps - 1) / kRouterWarps;
-  const int group = blockIdx.x / blocksPerGroup;
-  const int firstToken = group * kRouterTokens;
+  const int firstToken = blockIdx.x / blocksPerGroup * kRouterTokens;
   const int expert = blockIdx.x % blocksPerGroup * kRouterWarps + threadIdx.x / kWarp;
-  if (expert < p.experts) {
-    if (p.tokens - firstToken == 1) {
-      expertLogits<1>(p, expert, firstToken);
-    } else {
-      expertLogits<kRouterTokens>(p, expert, firstToken);
-    }
-  }
-  __threadfence();  // the logits are out before this block counts as arrived
-  __syncthreads();  // all warps' are
-  if (threadIdx.x == 0) {
-    scratch.last = atomicAdd(&p.arrivals[group], 1u) == static_cast<uint32_t>(blocksPerGroup) - 1;
-    if (scratch.last) p.arrivals[group] = 0;
-  }
-  __syncthreads();  // publishes whether this block is the last
-  if (!scratch.last) return;
-  __threadfence();
-  for (int token = firstToken; token < firstToken + kRouterTokens && token < p.tokens; ++token) {
-    chooseExperts(p, token, scratch);
+  if (expert >= p.experts) return;
+  if (p.tokens - firstToken == 1) {
+    expertLogits<1>(p, expert, firstToken);
+  } else {
+    expertLogits<kRouterTokens>(p, expert, firstToken);
   }
 }
 

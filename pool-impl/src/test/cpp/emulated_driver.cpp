@@ -286,13 +286,18 @@ const std::map<std::string, Kernel>& kernels() {
                            [](const pool::MoeParams& p) { pool::generalSum(p); })},
       {"smxx_dense_stand_in", standInKernel()},
       {"smxx_kv_stand_in", standInKernel()},
-      {"smxx_router", kernel<pool::RouterParams>(
-                          [](const pool::RouterParams& p, const Grid& g) {
-                            return g.blocks == ceilOf(p.experts, pool::kRouterWarps) * ceilOf(p.tokens, pool::kRouterTokens) &&
-                                   g.threads == pool::kRouterThreads && g.sharedBytes == 0 &&
-                                   !pool::refusedRouter(p.tokens, p.hidden, p.experts, p.topK);
-                          },
-                          pool::route)},
+      {"smxx_router_logits", kernel<pool::RouterParams>(
+                                 [](const pool::RouterParams& p, const Grid& g) {
+                                   return g.blocks == ceilOf(p.experts, pool::kRouterWarps) * ceilOf(p.tokens, pool::kRouterTokens) &&
+                                          g.threads == pool::kRouterWarps * pool::kWarp && g.sharedBytes == 0 &&
+                                          !pool::refusedRouter(p.tokens, p.hidden, p.experts, p.topK);
+                                 },
+                                 pool::routerLogits)},
+      {"smxx_router_choose", kernel<pool::RouterParams>(
+                                 [](const pool::RouterParams& p, const Grid& g) {
+                                   return g.blocks == p.tokens && g.threads == pool::kChooseThreads && g.sharedBytes == 0;
+                                 },
+                                 pool::chooseExperts)},
       {"smxx_scale_counts", kernel<pool::ConvertParams>(
                                 [](const pool::ConvertParams& p, const Grid& g) {
                                   return g.blocks == p.experts * pool::kProjections && g.threads == pool::kConvertThreads &&

@@ -67,6 +67,9 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--quick", description = "At most 40 steps a case, on small shapes; for runs under a sanitizer.")
     private boolean quick;
 
+    @Option(names = "--planners", description = "The planners alone: neither conversion nor engines.")
+    private boolean plannersOnly;
+
     @Option(names = "--engines", description = "The engines on the device alone: no planners.")
     private boolean enginesOnly;
 
@@ -99,8 +102,11 @@ final class VerifyCommand implements Callable<Integer> {
             throw new BadInputException(
                     "--steps is " + steps + ", --threads " + threads + "; expected at least 1 each");
         }
-        if (checkpoint != null && (quick || enginesOnly)) {
-            throw new BadInputException("--checkpoint: expected neither --quick nor --engines beside it");
+        if (checkpoint != null && (quick || enginesOnly || plannersOnly)) {
+            throw new BadInputException("--checkpoint: expected neither --quick, --engines nor --planners beside it");
+        }
+        if (plannersOnly && enginesOnly) {
+            throw new BadInputException("--planners with --engines: expected one of them");
         }
         if (backend != Backend.CUDA && !enginesOnly) {
             verifyJava();
@@ -112,11 +118,7 @@ final class VerifyCommand implements Callable<Integer> {
                     table.add("cuda", driverKind.name().toLowerCase(Locale.ROOT), finding);
                 });
             } else {
-                if (!enginesOnly) {
-                    verifyDevice();
-                    verifyConversion();
-                }
-                verifyEngines();
+                verifyDevice();
             }
         }
         PrintWriter out = spec.commandLine().getOut();
@@ -158,6 +160,18 @@ final class VerifyCommand implements Callable<Integer> {
     }
 
     private void verifyDevice() {
+        if (!enginesOnly) {
+            verifyPlanners();
+        }
+        if (!enginesOnly && !plannersOnly) {
+            verifyConversion();
+        }
+        if (!plannersOnly) {
+            verifyEngines();
+        }
+    }
+
+    private void verifyPlanners() {
         List<PlannerConformance.Case> cases = new ArrayList<>();
         GEOMETRIES.forEach((name, config) -> {
             for (DevicePlanner.Launch launch : DevicePlanner.Launch.values()) {

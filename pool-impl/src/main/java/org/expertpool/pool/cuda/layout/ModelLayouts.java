@@ -13,11 +13,11 @@ public final class ModelLayouts {
     /** Tokens for which one block of the router works. */
     public static final int ROUTER_TOKENS = 4;
 
-    /** Threads of a router's block. */
-    public static final int ROUTER_THREADS = 256;
+    /** Experts for which one block of the router works, a warp each. */
+    public static final int ROUTER_WARPS = 4;
 
-    /** Experts for which one block of the router works. */
-    public static final int ROUTER_WARPS = 8;
+    /** Threads of a block that chooses for one token. */
+    public static final int CHOOSE_THREADS = 256;
 
     /** Result and scratch of a stand-in. */
     public static final StructLayout STAND_IN_STATE = StructLayout.struct("StandInState")
@@ -37,9 +37,9 @@ public final class ModelLayouts {
 
     /** Argument of the router. */
     public static final StructLayout ROUTER_PARAMS = StructLayout.struct("RouterParams")
-            .pointer("activations", "matrix", "logits", "ids", "weights", "arrivals")
+            .pointer("activations", "matrix", "logits", "ids", "weights")
             .i32("tokens", "hidden", "experts", "topK")
-            .bytes(64);
+            .bytes(56);
 
     private ModelLayouts() {}
 

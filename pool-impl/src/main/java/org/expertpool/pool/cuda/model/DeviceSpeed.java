@@ -1,10 +1,15 @@
 package org.expertpool.pool.cuda.model;
 
+import static org.expertpool.pool.cuda.layout.KernelLayouts.COPY_THREADS;
+import static org.expertpool.pool.cuda.layout.KernelLayouts.ROW_COPY_PARAMS;
+import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
+
 import java.util.Arrays;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
+import org.expertpool.pool.cuda.Kernel;
 import org.expertpool.pool.cuda.PinnedSlab;
 
 /**
@@ -50,8 +55,12 @@ public record DeviceSpeed(
                 DeviceBuffer device = new DeviceBuffer(context, effort.memoryBytes());
                 StandIn overLink = read(context, host.deviceAddress(), effort.linkBytes(), stream);
                 StandIn inMemory = read(context, device.address(), effort.memoryBytes(), stream);
-                StandIn nothing = read(context, device.address(), 0, stream)) {
+                DeviceBuffer noCopies = new DeviceBuffer(context, STEP_OUTPUT.bytes());
+                Kernel nothing = context.kernel("smxx_row_copy", ROW_COPY_PARAMS.bytes())) {
             device.fill(0, device.bytes(), (byte) 1, stream);
+            noCopies.fill(0, noCopies.bytes(), (byte) 0, stream);
+            nothing.argument().put(0, new byte[ROW_COPY_PARAMS.bytes()]);
+            nothing.argument().putLong(ROW_COPY_PARAMS.offset("plan"), noCopies.address());
             int link = effort.linkBytes();
             Timer timer = new Timer(stream, start, end, effort.repetitions());
             double[] launches = launches(nothing, stream, effort.bursts(), effort.launches());
@@ -70,13 +79,13 @@ public record DeviceSpeed(
         return StandIn.dense(context, memory, bytes, 0, 0, stream);
     }
 
-    /** Microseconds of the host for one launch, by burst, ascending. */
-    private static double[] launches(StandIn nothing, CudaStream stream, int bursts, int count) {
+    /** Microseconds of the host for one launch of a kernel that ends at once, by burst, ascending. */
+    private static double[] launches(Kernel nothing, CudaStream stream, int bursts, int count) {
         double[] micros = new double[bursts];
         for (int burst = -bursts; burst < bursts; burst++) {
             long start = System.nanoTime();
             for (int launch = 0; launch < count; launch++) {
-                nothing.enqueue(stream);
+                nothing.launch(1, COPY_THREADS, stream);
             }
             long nanos = System.nanoTime() - start;
             stream.synchronise("launch " + count + " kernels");

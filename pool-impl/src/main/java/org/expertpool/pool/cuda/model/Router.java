@@ -2,8 +2,8 @@ package org.expertpool.pool.cuda.model;
 
 import static org.expertpool.pool.cuda.layout.KernelLayouts.MAX_EXPERTS;
 import static org.expertpool.pool.cuda.layout.KernelLayouts.MAX_LANES;
+import static org.expertpool.pool.cuda.layout.ModelLayouts.CHOOSE_THREADS;
 import static org.expertpool.pool.cuda.layout.ModelLayouts.ROUTER_PARAMS;
-import static org.expertpool.pool.cuda.layout.ModelLayouts.ROUTER_THREADS;
 import static org.expertpool.pool.cuda.layout.ModelLayouts.ROUTER_TOKENS;
 import static org.expertpool.pool.cuda.layout.ModelLayouts.ROUTER_WARPS;
 
@@ -13,6 +13,7 @@ import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
 import org.expertpool.pool.cuda.Kernel;
+import org.expertpool.pool.cuda.KernelArgument;
 
 /**
  * A layer's router on the device, prepared: logits in fp32, softmax, the most probable experts first, ties to the lower id,
@@ -23,9 +24,14 @@ public final class Router implements AutoCloseable {
     private static final int MAX_HIDDEN = 65536;
     private static final int MAX_TOKENS = 8192;
 
-    private final Kernel kernel;
-    private final DeviceBuffer scratch; // logits f32 [tokens, experts], then arrivals u32
-    private final int blocks;
+    private static final int WARP = 32;
+
+    private final KernelArgument argument;
+    private final Kernel logits;
+    private final Kernel choose;
+    private final DeviceBuffer scratch; // logits f32 [tokens, experts]
+    private final int logitsBlocks;
+    private final int tokens;
 
     /**
      * Prepares a call with fixed addresses.
@@ -44,8 +50,7 @@ public final class Router implements AutoCloseable {
             long activations,
             long matrix,
             long ids,
-            long weights,
-            CudaStream stream) {
+            long weights) {
         require("tokens", tokens, tokens >= 1 && tokens <= MAX_TOKENS, "1 to " + MAX_TOKENS);
         require(
                 "hidden",
@@ -55,27 +60,27 @@ public final class Router implements AutoCloseable {
         require("experts", experts, experts >= 1 && experts <= MAX_EXPERTS, "1 to " + MAX_EXPERTS);
         int most = Math.min(experts, MAX_LANES);
         require("topK", topK, topK >= 1 && topK <= most, "1 to " + most);
-        int groups = (tokens + ROUTER_TOKENS - 1) / ROUTER_TOKENS;
-        blocks = (experts + ROUTER_WARPS - 1) / ROUTER_WARPS * groups;
-        long logitsBytes = (long) Float.BYTES * tokens * experts;
-        scratch = new DeviceBuffer(context, logitsBytes + (long) Integer.BYTES * groups);
-        scratch.fill(0, scratch.bytes(), (byte) 0, stream);
-        kernel = context.kernel("smxx_router", ROUTER_PARAMS.bytes());
-        ByteBuffer argument = kernel.argument();
-        argument.putLong(ROUTER_PARAMS.offset("activations"), activations);
-        argument.putLong(ROUTER_PARAMS.offset("matrix"), matrix);
-        argument.putLong(ROUTER_PARAMS.offset("logits"), scratch.address());
-        argument.putLong(ROUTER_PARAMS.offset("ids"), ids);
-        argument.putLong(ROUTER_PARAMS.offset("weights"), weights);
-        argument.putLong(ROUTER_PARAMS.offset("arrivals"), scratch.address() + logitsBytes);
-        argument.putInt(ROUTER_PARAMS.offset("tokens"), tokens);
-        argument.putInt(ROUTER_PARAMS.offset("hidden"), hidden);
-        argument.putInt(ROUTER_PARAMS.offset("experts"), experts);
-        argument.putInt(ROUTER_PARAMS.offset("topK"), topK);
+        this.tokens = tokens;
+        logitsBlocks = (experts + ROUTER_WARPS - 1) / ROUTER_WARPS * ((tokens + ROUTER_TOKENS - 1) / ROUTER_TOKENS);
+        scratch = new DeviceBuffer(context, (long) Float.BYTES * tokens * experts);
+        argument = new KernelArgument(context, ROUTER_PARAMS);
+        logits = context.kernel("smxx_router_logits", argument);
+        choose = context.kernel("smxx_router_choose", argument);
+        ByteBuffer struct = argument.struct();
+        struct.putLong(ROUTER_PARAMS.offset("activations"), activations);
+        struct.putLong(ROUTER_PARAMS.offset("matrix"), matrix);
+        struct.putLong(ROUTER_PARAMS.offset("logits"), scratch.address());
+        struct.putLong(ROUTER_PARAMS.offset("ids"), ids);
+        struct.putLong(ROUTER_PARAMS.offset("weights"), weights);
+        struct.putInt(ROUTER_PARAMS.offset("tokens"), tokens);
+        struct.putInt(ROUTER_PARAMS.offset("hidden"), hidden);
+        struct.putInt(ROUTER_PARAMS.offset("experts"), experts);
+        struct.putInt(ROUTER_PARAMS.offset("topK"), topK);
     }
 
     public void enqueue(CudaStream stream) {
-        kernel.launch(blocks, ROUTER_THREADS, stream);
+        logits.launch(logitsBlocks, ROUTER_WARPS * WARP, stream);
+        choose.launch(tokens, CHOOSE_THREADS, stream);
     }
 
     private static void require(String field, int value, boolean holds, String expected) {
@@ -86,7 +91,7 @@ public final class Router implements AutoCloseable {
 
     @Override
     public void close() {
-        kernel.close();
+        argument.close();
         scratch.close();
     }
 }

@@ -39,8 +39,8 @@ class KernelLayoutsTest {
         expected.add("kStandInThreads,,0," + ModelLayouts.STAND_IN_THREADS);
         expected.add("kStandInBlocksPerProcessor,,0," + ModelLayouts.STAND_IN_BLOCKS_PER_PROCESSOR);
         expected.add("kRouterTokens,,0," + ModelLayouts.ROUTER_TOKENS);
-        expected.add("kRouterThreads,,0," + ModelLayouts.ROUTER_THREADS);
         expected.add("kRouterWarps,,0," + ModelLayouts.ROUTER_WARPS);
+        expected.add("kChooseThreads,,0," + ModelLayouts.CHOOSE_THREADS);
         expected.add("kConvertThreads,,0," + ConvertLayouts.CONVERT_THREADS);
         expected.add("kProjections,,0," + ConvertLayouts.PROJECTIONS);
         expected.add("kScaleValues,,0," + ConvertLayouts.SCALE_VALUES);

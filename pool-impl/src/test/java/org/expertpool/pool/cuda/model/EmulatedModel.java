@@ -33,10 +33,10 @@ final class EmulatedModel {
                     speed.zeroCopy(),
                     speed.memoryRead());
             require(speed.launchMicros() > 0, "launch time");
-            refused(() -> new Router(context, 0, 64, 8, 2, 0, 0, 0, 0, stream));
-            refused(() -> new Router(context, 1, 12, 8, 2, 0, 0, 0, 0, stream));
-            refused(() -> new Router(context, 1, 64, 4097, 2, 0, 0, 0, 0, stream));
-            refused(() -> new Router(context, 1, 64, 128, 65, 0, 0, 0, 0, stream));
+            refused(() -> new Router(context, 0, 64, 8, 2, 0, 0, 0, 0));
+            refused(() -> new Router(context, 1, 12, 8, 2, 0, 0, 0, 0));
+            refused(() -> new Router(context, 1, 64, 4097, 2, 0, 0, 0, 0));
+            refused(() -> new Router(context, 1, 64, 128, 65, 0, 0, 0, 0));
             refused(() -> StandIn.dense(context, 0, 24, 0, 0, stream));
         } catch (CudaException failure) {
             System.out.println(failure.getMessage());
@@ -66,8 +66,7 @@ final class EmulatedModel {
                         activations.address(),
                         matrix.address(),
                         ids.address(),
-                        weights.address(),
-                        stream)) {
+                        weights.address())) {
             for (int repeat = 0; repeat < 2; repeat++) {
                 router.enqueue(stream);
             }

@@ -93,7 +93,9 @@ final class RouterTwin {
         for (int k = 0; k < hidden; k++) {
             int lane = k / VECTOR % WARP;
             sums[lane] = Math.fma(
-                    Bf16.toFloat(matrix[expert * hidden + k]), Bf16.toFloat(activations[token * hidden + k]), sums[lane]);
+                    Bf16.toFloat(matrix[expert * hidden + k]),
+                    Bf16.toFloat(activations[token * hidden + k]),
+                    sums[lane]);
         }
         for (int apart = WARP / 2; apart > 0; apart /= 2) {
             for (int lane = 0; lane < apart; lane++) {
