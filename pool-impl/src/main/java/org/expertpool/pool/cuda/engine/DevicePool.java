@@ -127,6 +127,29 @@ public final class DevicePool implements LayerEngine {
         }
     }
 
+    /**
+     * Takes over a whole placement, bytes included; only with the gate closed. Rows may be without an owner.
+     *
+     * @throws PoolFailureException the tables are not as they must be
+     */
+    public void place(PoolTables next) {
+        if (controls.gateOpen()) {
+            throw new IllegalStateException("a new placement: the gate is open, expected closed");
+        }
+        if (!next.config().equals(config)) {
+            throw new IllegalArgumentException("a placement for " + next.config() + ", expected for " + config);
+        }
+        TableCheck.require(next);
+        for (int row = 0; row < config.poolRows(); row++) {
+            int key = next.rowKey(row);
+            if (key != PoolTables.ABSENT) {
+                bank.copyIn(row, model.source(), key / config.experts(), key % config.experts(), 1, model.stream());
+            }
+        }
+        tables.upload(next);
+        checked = false;
+    }
+
     /** Exchanges a resident expert for one that is not, bytes included; only with the gate closed. */
     public void swap(int layer, int resident, int other) {
         if (controls.gateOpen()) {

@@ -97,7 +97,8 @@ final class EmulatedWide {
     }
 
     private List<Long> hashes(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
-        try (DeviceForward forward = new DeviceForward(model, engine, TOKENS, tape, LAYERS, 1, tape.forwards(), mode)) {
+        try (DeviceForward forward = new DeviceForward(
+                model, engine, TOKENS, tape, LAYERS, 1, tape.forwards(), RouteReplay.Reading.ALL, mode)) {
             RouteReplay routes = forward.run(tape.forwards());
             return IntStream.range(0, tape.forwards()).mapToObj(routes::hash).toList();
         }

@@ -1,0 +1,29 @@
+package org.expertpool.harness.bench;
+
+/**
+ * Time of a prefill chunk's layer on the partition path.
+ *
+ * @param layer engine, tokens and time
+ * @param placement how the residents were chosen
+ * @param residents resident experts of each layer
+ * @param missingRows touched experts of a layer that are not resident, on average
+ * @param rowBytes bytes of an expert row
+ */
+record WideTime(LayerTime layer, String placement, int residents, double missingRows, long rowBytes) {
+    /** What the copy engine reached over this link in large copies. */
+    private static final double LINK_GB_PER_SECOND = 55.2;
+
+    double milliseconds() {
+        return layer.medianMicros() * 1e-3;
+    }
+
+    /** Missing rows once over the link at its measured rate. */
+    double floorMilliseconds() {
+        return missingRows * rowBytes / LINK_GB_PER_SECOND * 1e-6;
+    }
+
+    /** Each missing row counted once. */
+    double gigabytesPerSecond() {
+        return missingRows * rowBytes / milliseconds() * 1e-6;
+    }
+}
