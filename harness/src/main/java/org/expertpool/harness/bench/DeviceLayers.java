@@ -1,10 +1,8 @@
 package org.expertpool.harness.bench;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.expertpool.pool.bank.ExpertRowLayout;
@@ -56,7 +54,7 @@ public final class DeviceLayers {
     public DeviceLayerTable run() {
         try (CudaContext context = CudaContext.open()) {
             long start = System.nanoTime();
-            DeviceModel model = DeviceModel.of(context, source(context), geometry.topK());
+            DeviceModel model = DeviceModel.of(context, source(context, geometry, progress), geometry.topK());
             double fillSeconds = (System.nanoTime() - start) * 1e-9;
             progress.accept(String.format(
                     Locale.ROOT,
@@ -70,7 +68,8 @@ public final class DeviceLayers {
         }
     }
 
-    private PinnedSource source(CudaContext context) {
+    /** Seeded experts of the geometry in pinned memory. */
+    static PinnedSource source(CudaContext context, ModelGeometry geometry, Consumer<String> progress) {
         SyntheticExperts experts = new SyntheticExperts(
                 1,
                 geometry.layers(),
@@ -90,10 +89,10 @@ public final class DeviceLayers {
     private void resident(DeviceModel model) {
         try (LayerEngine engine = FixedEngine.resident(model)) {
             for (int tokens : RESIDENT_TOKENS) {
-                RoutingTape tape = uniform(tokens, 4);
+                RoutingTape tape = UniformTape.of(geometry, tokens, 4);
                 time(model, engine, tokens, -1, tape, DecodeGraph.FULL_DECODE, forwards);
             }
-            time(model, engine, 1, -1, uniform(1, forwards), DecodeGraph.NONE, forwards);
+            time(model, engine, 1, -1, UniformTape.of(geometry, 1, forwards), DecodeGraph.NONE, forwards);
         }
     }
 
@@ -121,7 +120,14 @@ public final class DeviceLayers {
 
     private void uva(DeviceModel model) {
         try (LayerEngine engine = FixedEngine.uva(model, geometry.layers())) {
-            time(model, engine, 1, -1, uniform(1, WARM + UVA_FORWARDS), DecodeGraph.FULL_DECODE, UVA_FORWARDS);
+            time(
+                    model,
+                    engine,
+                    1,
+                    -1,
+                    UniformTape.of(geometry, 1, WARM + UVA_FORWARDS),
+                    DecodeGraph.FULL_DECODE,
+                    UVA_FORWARDS);
         }
     }
 
@@ -157,19 +163,5 @@ public final class DeviceLayers {
                     time.medianMicros()));
             return forward.routes().counts();
         }
-    }
-
-    private RoutingTape uniform(int tokens, int count) {
-        Random random = new Random(tokens);
-        int topK = geometry.topK();
-        int[] ids = new int[count * geometry.layers() * tokens * topK];
-        float[] weights = new float[ids.length];
-        for (int token = 0; token < ids.length; token += topK) {
-            int[] distinct =
-                    random.ints(0, geometry.experts()).distinct().limit(topK).toArray();
-            System.arraycopy(distinct, 0, ids, token, topK);
-            Arrays.fill(weights, token, token + topK, 1f / topK);
-        }
-        return new RoutingTape(count, geometry.layers(), tokens * topK, ids, weights);
     }
 }

@@ -13,10 +13,13 @@ import java.util.stream.Stream;
 import org.expertpool.harness.bench.DeviceLayerTable;
 import org.expertpool.harness.bench.DeviceLayers;
 import org.expertpool.harness.bench.JmhSuite;
+import org.expertpool.harness.bench.PrefillLayers;
+import org.expertpool.harness.bench.PrefillTable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.run.RepositoryFiles;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.model.ModelPresets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -55,6 +58,20 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--forwards", defaultValue = "40", description = "With --backend cuda: timed for each figure.")
     private int forwards;
 
+    @Option(
+            names = "--prefill",
+            split = ",",
+            paramLabel = "N",
+            description = "With --backend cuda: instead, a chunk of 512 tokens (or --tokens) through the partition path"
+                    + " with so many experts of each layer resident.")
+    private List<Integer> prefill = new ArrayList<>();
+
+    @Option(names = "--tokens", split = ",", defaultValue = "512", description = "With --prefill: sizes of the chunk.")
+    private List<Integer> tokens;
+
+    @Option(names = "--layers", description = "With --prefill: only so many layers, where host memory is scarce.")
+    private Integer layers;
+
     @Unmatched
     private List<String> arguments = new ArrayList<>();
 
@@ -79,16 +96,37 @@ final class BenchCommand implements Callable<Integer> {
             throw new BadInputException("--backend is " + backend + ", --forwards " + forwards + ", arguments "
                     + arguments + "; expected cuda, at least 1, and none");
         }
+        if (!prefill.isEmpty()) {
+            return prefill();
+        }
         DeviceLayerTable table = new DeviceLayers(ModelPresets.load(model), rows, forwards, line -> {
                     System.err.println("bench: " + line);
                 })
                 .run();
-        if (out != null) {
-            Files.createDirectories(out);
-            AtomicFile.write(out.resolve("layer.csv"), table.csv().getBytes(StandardCharsets.UTF_8));
-        }
+        write("layer.csv", table.csv());
         System.out.print(table.markdown());
         return ExitCode.OK;
+    }
+
+    /** As {@link #layers}, of wide calls, into prefill.csv. */
+    private int prefill() throws IOException {
+        ModelGeometry geometry = ModelPresets.load(model);
+        if (layers != null) {
+            geometry = geometry.withLayers(layers);
+        }
+        PrefillTable table = new PrefillLayers(
+                        geometry, prefill, forwards, line -> System.err.println("bench: " + line))
+                .run(tokens);
+        write("prefill.csv", table.csv());
+        System.out.print(table.markdown());
+        return ExitCode.OK;
+    }
+
+    private void write(String name, String csv) throws IOException {
+        if (out != null) {
+            Files.createDirectories(out);
+            AtomicFile.write(out.resolve(name), csv.getBytes(StandardCharsets.UTF_8));
+        }
     }
 
     private Path folder(RepositoryFiles files) throws IOException {

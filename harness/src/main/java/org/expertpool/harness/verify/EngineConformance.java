@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.cuda.CudaContext;
@@ -78,6 +79,8 @@ public final class EngineConformance {
                 compareDecode(shape, model, resident, uva, tokens);
             }
             compareWide(shape, model, resident, uva);
+            new WideConformance(shape, model, resident, (name, comparison) -> report(shape, name, comparison))
+                    .run(shape.partitionedTokens());
             compareWithFloat64(shape, model, resident);
             compareLongRun(shape, model, resident);
         }
@@ -288,12 +291,15 @@ public final class EngineConformance {
     }
 
     private static Verification.Outcome compare(List<Long> expected, List<Long> actual) {
-        for (int forward = 0; forward < expected.size(); forward++) {
-            if (!expected.get(forward).equals(actual.get(forward))) {
-                return outcome(forward + 1, "forward " + forward + " differs from resident");
-            }
-        }
-        return outcome(expected.size(), null);
+        return new Verification.Outcome(expected.size(), 0, 0, difference(expected, actual));
+    }
+
+    /** The first forward whose hash is not the one expected. */
+    static Optional<String> difference(List<Long> expected, List<Long> actual) {
+        return IntStream.range(0, expected.size())
+                .filter(forward -> !expected.get(forward).equals(actual.get(forward)))
+                .mapToObj(forward -> "forward " + forward + " differs from resident")
+                .findFirst();
     }
 
     private static Verification.Outcome outcome(int steps, String difference) {

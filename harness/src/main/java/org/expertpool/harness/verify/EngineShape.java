@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Random;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.cuda.engine.MoeShape;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.plan.PoolConfig;
 
@@ -39,6 +40,11 @@ record EngineShape(
     /** Most tokens of a planned call. */
     int planned() {
         return pool(rows.get(0)).width().decodeTokens();
+    }
+
+    /** Sizes of the calls that take the partition path; the largest only where the model is worth its memory. */
+    int[] partitionedTokens() {
+        return longForwards > 0 ? new int[] {1, 64, 512, MoeShape.MAX_TOKENS} : new int[] {1, 64};
     }
 
     /** Experts are distinct within a token, and half of all draws fall on a quarter of them. */

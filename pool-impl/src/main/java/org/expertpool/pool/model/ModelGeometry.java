@@ -51,6 +51,12 @@ public record ModelGeometry(
         }
     }
 
+    /** The same with another number of layers. */
+    public ModelGeometry withLayers(int count) {
+        return new ModelGeometry(
+                name, count, experts, topK, hidden, expertWidth, kvBytesPerToken, denseBytesPerLayer, fixedBytes);
+    }
+
     /** The layout of this model's expert rows. */
     public ExpertRowLayout rowLayout() {
         return new ExpertRowLayout(hidden, expertWidth);

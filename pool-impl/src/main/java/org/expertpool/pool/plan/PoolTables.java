@@ -6,7 +6,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /** The placement of a pool: which key owns which row, when each row was last used (pool-semantics 3). */
 public final class PoolTables {
@@ -49,6 +51,26 @@ public final class PoolTables {
                 }
             }
         }
+    }
+
+    /**
+     * Another start: of each layer the given experts, at most n, in the first of its rows, in order; its other rows have no
+     * owner.
+     */
+    public static PoolTables placed(PoolConfig config, IntFunction<int[]> residents) {
+        PoolTables tables = new PoolTables(config);
+        for (int row = 0; row < config.poolRows(); row++) {
+            tables.evict(tables.rowKey[row]);
+            tables.rowKey[row] = ABSENT;
+        }
+        for (int layer = 0; layer < config.layers(); layer++) {
+            int[] experts = residents.apply(layer);
+            Objects.checkFromToIndex(0, experts.length, config.residentPerLayer());
+            for (int i = 0; i < experts.length; i++) {
+                tables.own(tables.requireExpert(layer, experts[i]), layer * config.residentPerLayer() + i);
+            }
+        }
+        return tables;
     }
 
     public PoolConfig config() {

@@ -1,6 +1,7 @@
 package org.expertpool.pool.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -42,5 +43,17 @@ class PoolTablesTest {
         PoolTables actual = new PoolTables(CONFIG);
         change.accept(actual);
         assertThat(new PoolTables(CONFIG).firstDifference(actual)).contains(difference);
+    }
+
+    @Test
+    void placesAnyExpertsInTheirLayersRows() {
+        PoolTables tables = PoolTables.placed(CONFIG, layer -> layer == 0 ? new int[] {} : new int[] {3, 1});
+        TableCheck.require(tables);
+        assertThat(tables.rowKey).containsExactly(-1, -1, 7, 5, -1);
+        assertThat(tables.hotRow).containsExactly(-1, -1, -1, -1, -1, 3, -1, 2);
+        assertThat(tables.coldRow).containsExactly(0, 1, 2, 3, 0, -1, 2, -1);
+        assertThat(tables.rowUse).containsExactly(0, 0, 0, 0, Long.MAX_VALUE);
+        assertThatThrownBy(() -> PoolTables.placed(CONFIG, layer -> new int[] {0, 1, 2}))
+                .isInstanceOf(IndexOutOfBoundsException.class);
     }
 }

@@ -67,9 +67,8 @@ final class EmulatedWide {
         try (DevicePool pool = install();
                 DeviceMoeEngine engine = new DeviceMoeEngine(model, new WidePool(pool, way))) {
             for (int round = 0; round < 6; round++) {
-                for (int swaps = 0; swaps < 9; swaps++) {
-                    swap(pool);
-                }
+                place(pool);
+                pool.check(RowCheck.ALL);
                 String before = pool.tables().sha256();
                 int others = round / 2 == 0 ? 0 : round / 2 == 1 ? 3 : EXPERTS;
                 draw(pool, round % LAYERS, others);
@@ -172,12 +171,14 @@ final class EmulatedWide {
         return DevicePool.install(model, CONFIG, 1);
     }
 
-    private void swap(DevicePool pool) {
-        PoolTables tables = pool.tables();
-        int layer = random.nextInt(LAYERS);
-        int[] residents = experts(tables, layer, true);
-        int[] others = experts(tables, layer, false);
-        pool.swap(layer, residents[random.nextInt(residents.length)], others[random.nextInt(others.length)]);
+    /** Any n experts of each layer become resident. */
+    private void place(DevicePool pool) {
+        pool.place(PoolTables.placed(
+                CONFIG,
+                layer -> random.ints(0, EXPERTS)
+                        .distinct()
+                        .limit(CONFIG.residentPerLayer())
+                        .toArray()));
     }
 
     private static int[] experts(PoolTables tables, int layer, boolean resident) {

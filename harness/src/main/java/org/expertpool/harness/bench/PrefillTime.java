@@ -1,15 +1,14 @@
 package org.expertpool.harness.bench;
 
 /**
- * Time of a prefill chunk's layer on the partition path.
+ * Time of a layer of a prefill chunk on the partition path.
  *
  * @param layer engine, tokens and time
- * @param placement how the residents were chosen
  * @param residents resident experts of each layer
  * @param missingRows touched experts of a layer that are not resident, on average
  * @param rowBytes bytes of an expert row
  */
-record WideTime(LayerTime layer, String placement, int residents, double missingRows, long rowBytes) {
+record PrefillTime(LayerTime layer, int residents, double missingRows, long rowBytes) {
     /** What the copy engine reached over this link in large copies. */
     private static final double LINK_GB_PER_SECOND = 55.2;
 
@@ -25,5 +24,13 @@ record WideTime(LayerTime layer, String placement, int residents, double missing
     /** Each missing row counted once. */
     double gigabytesPerSecond() {
         return missingRows * rowBytes / milliseconds() * 1e-6;
+    }
+
+    /** Best peer of the same chunk and residents on an H200, milliseconds a layer; 0 where none was measured. */
+    double peerMilliseconds() {
+        if (layer.tokens() != 512) {
+            return 0;
+        }
+        return residents == 0 ? 26.4 : residents == 236 ? 16.35 : 0;
     }
 }

@@ -1,0 +1,143 @@
+package org.expertpool.harness.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.engine.DecodeGraph;
+import org.expertpool.pool.cuda.engine.DeviceForward;
+import org.expertpool.pool.cuda.engine.DeviceModel;
+import org.expertpool.pool.cuda.engine.DevicePool;
+import org.expertpool.pool.cuda.engine.RouteReplay;
+import org.expertpool.pool.cuda.engine.RoutingTape;
+import org.expertpool.pool.cuda.engine.WidePool;
+import org.expertpool.pool.model.ModelGeometry;
+import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.plan.PoolTables;
+import org.expertpool.pool.route.StreamPlan;
+
+/**
+ * Times of prefill chunks on the partition path: streamed, and by the host view, with no expert resident and with about
+ * half of each layer's, chosen at random. Routing is read after the output before; the cut of the call, the host's wait
+ * for it, copies, GEMMs and sum are inside. Every way must give the same outputs.
+ */
+public final class PrefillLayers {
+    private static final int COPY_BLOCKS = 16;
+    private static final int TAPE_FORWARDS = 2;
+    private static final int INPUTS = 4;
+    private static final int HOST_VIEW_FORWARDS = 3;
+
+    private final ModelGeometry geometry;
+    private final List<Integer> residents;
+    private final int forwards;
+    private final Consumer<String> progress;
+    private final List<PrefillTime> times = new ArrayList<>();
+
+    /**
+     * @param residents experts of each layer that are resident, for each figure
+     * @param forwards timed for each figure, after some to warm up
+     * @param progress told what is under way
+     */
+    public PrefillLayers(ModelGeometry geometry, List<Integer> residents, int forwards, Consumer<String> progress) {
+        this.geometry = geometry;
+        this.residents = List.copyOf(residents);
+        this.forwards = forwards;
+        this.progress = progress;
+    }
+
+    /** Runs everything; needs the memory for all experts on the host. */
+    public PrefillTable run(List<Integer> tokenCounts) {
+        try (CudaContext context = CudaContext.open()) {
+            DeviceModel model =
+                    DeviceModel.of(context, DeviceLayers.source(context, geometry, progress), geometry.topK());
+            int most = residents.stream().mapToInt(Integer::intValue).max().orElse(0);
+            PoolConfig config = new PoolConfig(
+                    geometry.layers(), geometry.experts(), geometry.topK(), Math.max(most, geometry.topK()), 1);
+            try (DevicePool pool = DevicePool.install(model, config, COPY_BLOCKS)) {
+                for (int tokens : tokenCounts) {
+                    RoutingTape tape = UniformTape.of(geometry, tokens, TAPE_FORWARDS);
+                    chunk(model, pool, tape, tokens);
+                }
+            }
+            return new PrefillTable(context.device().name(), geometry, times);
+        }
+    }
+
+    private void chunk(DeviceModel model, DevicePool pool, RoutingTape tape, int tokens) {
+        List<Long> hashes = new ArrayList<>();
+        for (int perLayer : residents) {
+            Random random = new Random(perLayer);
+            pool.place(PoolTables.placed(
+                    pool.config(),
+                    layer -> random.ints(0, geometry.experts())
+                            .distinct()
+                            .limit(perLayer)
+                            .toArray()));
+            WidePool.Way streamed = new WidePool.Streamed(StreamPlan.Shape.DEFAULT, 0);
+            hashes.add(time(model, pool, streamed, perLayer, tape, tokens, DecodeGraph.NONE, forwards));
+            hashes.add(time(
+                    model,
+                    pool,
+                    new WidePool.HostView(),
+                    perLayer,
+                    tape,
+                    tokens,
+                    DecodeGraph.FULL_DECODE,
+                    HOST_VIEW_FORWARDS));
+        }
+        if (hashes.stream().distinct().count() > 1) {
+            throw new IllegalStateException("outputs of " + tokens + " tokens differ between ways: " + hashes);
+        }
+    }
+
+    /** Returns the hash of the first forward. */
+    private long time(
+            DeviceModel model,
+            DevicePool pool,
+            WidePool.Way way,
+            int perLayer,
+            RoutingTape tape,
+            int tokens,
+            DecodeGraph mode,
+            int count) {
+        WidePool engine = new WidePool(pool, way);
+        RouteReplay.Reading reading = RouteReplay.Reading.FIRST_TOKEN;
+        try (DeviceForward forward =
+                new DeviceForward(model, engine, tokens, tape, INPUTS, 1, TAPE_FORWARDS, reading, mode)) {
+            long hash = forward.run(TAPE_FORWARDS).hash(0);
+            String launched = mode == DecodeGraph.NONE ? "eager" : "graph";
+            LayerTime layer = LayerTime.of(engine.name(), launched, tokens, -1, model.layers(), forward.time(count));
+            PrefillTime time = new PrefillTime(layer, perLayer, missing(pool.tables(), tape), geometry.rowBytes());
+            times.add(time);
+            progress.accept(String.format(
+                    Locale.ROOT,
+                    "%s, %s, %d tokens, %.1f missing a layer: %.3f ms a layer, %.1f GB/s",
+                    engine.name(),
+                    launched,
+                    tokens,
+                    time.missingRows(),
+                    time.milliseconds(),
+                    time.gigabytesPerSecond()));
+            return hash;
+        }
+    }
+
+    /** Rows of a layer that the tape's forwards touch and the bank lacks, on average. */
+    private static double missing(PoolTables tables, RoutingTape tape) {
+        long missing = 0;
+        int experts = tables.config().experts();
+        for (int call = 0; call < tape.forwards() * tape.layers(); call++) {
+            boolean[] seen = new boolean[experts];
+            for (int lane = call * tape.lanes(); lane < (call + 1) * tape.lanes(); lane++) {
+                int expert = tape.ids()[lane];
+                boolean resident =
+                        tables.hotRow(tables.config().key(call % tape.layers(), expert)) != PoolTables.ABSENT;
+                missing += seen[expert] || resident ? 0 : 1;
+                seen[expert] = true;
+            }
+        }
+        return (double) missing / (tape.forwards() * tape.layers());
+    }
+}
