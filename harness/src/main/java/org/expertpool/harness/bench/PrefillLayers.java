@@ -6,7 +6,9 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
+import org.expertpool.pool.cuda.engine.DeviceBank;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
@@ -28,6 +30,7 @@ public final class PrefillLayers {
     private static final int TAPE_FORWARDS = 2;
     private static final int INPUTS = 4;
     private static final int HOST_VIEW_FORWARDS = 3;
+    private static final int COPY_PASSES = 3;
 
     private final ModelGeometry geometry;
     private final List<Integer> residents;
@@ -55,6 +58,7 @@ public final class PrefillLayers {
             int most = residents.stream().mapToInt(Integer::intValue).max().orElse(0);
             PoolConfig config = new PoolConfig(
                     geometry.layers(), geometry.experts(), geometry.topK(), Math.max(most, geometry.topK()), 1);
+            copies(model);
             try (DevicePool pool = DevicePool.install(model, config, COPY_BLOCKS)) {
                 for (int tokens : tokenCounts) {
                     RoutingTape tape = UniformTape.of(geometry, tokens, TAPE_FORWARDS);
@@ -63,6 +67,32 @@ public final class PrefillLayers {
             }
             return new PrefillTable(context.device().name(), geometry, times);
         }
+    }
+
+    /** All rows in large copies and nothing else: what the link gives over this memory. */
+    private void copies(DeviceModel model) {
+        int ringRows = StreamPlan.Shape.DEFAULT.ringRows();
+        double[] micros = new double[COPY_PASSES];
+        try (DeviceBank ring = new DeviceBank(model.context(), model.shape().row(), ringRows);
+                CudaEvent start = new CudaEvent(model.context());
+                CudaEvent end = new CudaEvent(model.context())) {
+            for (int pass = 0; pass < COPY_PASSES; pass++) {
+                start.record(model.stream());
+                for (int layer = 0; layer < model.layers(); layer++) {
+                    for (int expert = 0; expert < geometry.experts(); expert += ringRows) {
+                        int rows = Math.min(ringRows, geometry.experts() - expert);
+                        ring.copyIn(0, model.source(), layer, expert, rows, model.stream());
+                    }
+                }
+                end.record(model.stream());
+                micros[pass] = end.microsecondsSince(start);
+            }
+        }
+        add(new PrefillTime(
+                LayerTime.of("copies alone", "eager", 0, -1, model.layers(), micros),
+                0,
+                geometry.experts(),
+                geometry.rowBytes()));
     }
 
     private void chunk(DeviceModel model, DevicePool pool, RoutingTape tape, int tokens) {
@@ -109,19 +139,22 @@ public final class PrefillLayers {
             long hash = forward.run(TAPE_FORWARDS).hash(0);
             String launched = mode == DecodeGraph.NONE ? "eager" : "graph";
             LayerTime layer = LayerTime.of(engine.name(), launched, tokens, -1, model.layers(), forward.time(count));
-            PrefillTime time = new PrefillTime(layer, perLayer, missing(pool.tables(), tape), geometry.rowBytes());
-            times.add(time);
-            progress.accept(String.format(
-                    Locale.ROOT,
-                    "%s, %s, %d tokens, %.1f missing a layer: %.3f ms a layer, %.1f GB/s",
-                    engine.name(),
-                    launched,
-                    tokens,
-                    time.missingRows(),
-                    time.milliseconds(),
-                    time.gigabytesPerSecond()));
+            add(new PrefillTime(layer, perLayer, missing(pool.tables(), tape), geometry.rowBytes()));
             return hash;
         }
+    }
+
+    private void add(PrefillTime time) {
+        times.add(time);
+        progress.accept(String.format(
+                Locale.ROOT,
+                "%s, %s, %d tokens, %.1f missing a layer: %.3f ms a layer, %.1f GB/s",
+                time.layer().engine(),
+                time.layer().mode(),
+                time.layer().tokens(),
+                time.missingRows(),
+                time.milliseconds(),
+                time.gigabytesPerSecond()));
     }
 
     /** Rows of a layer that the tape's forwards touch and the bank lacks, on average. */
