@@ -24,10 +24,10 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "A table stands between two comments, each a line of its own:",
-            "  <!-- table DIR columns=NAME[=HEADING],... [where=NAME=VALUE|VALUE,...] -->",
+            "  <!-- table SOURCE columns=NAME[=HEADING],... [where=NAME=VALUE|VALUE,...] -->",
             "  <!-- end table -->",
-            "DIR is a result folder relative to the page, NAME a column of results.csv; in HEADING, _ is a space.",
-            "Numbers are medians over repetitions."
+            "SOURCE is a result folder or a CSV file, relative to the page, NAME a column; in HEADING, _ is a space.",
+            "A line is a cell of the run, its numbers medians over repetitions; of another CSV file, a line of it."
         })
 final class TablesCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PAGE.md", arity = "1..*", description = "Pages to fill, in place.")

@@ -3,13 +3,20 @@ package org.expertpool.harness.tables;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.commons.csv.CSVFormat;
+import org.apache.commons.csv.CSVParser;
+import org.apache.commons.csv.CSVRecord;
 import org.expertpool.harness.record.MarkdownTable;
 import org.expertpool.harness.record.ResultColumn;
 import org.expertpool.harness.record.ResultRow;
@@ -19,10 +26,14 @@ import org.expertpool.pool.BadInputException;
 
 /**
  * Fills the tables of a Markdown page. A table stands between {@code <!-- table SPEC -->} and {@code <!-- end table -->};
- * see {@link TableSpec}. A line of the table is a cell of the run: numbers are medians over its repetitions.
+ * see {@link TableSpec}. Of a run, a line of the table is a cell, and numbers are medians over its repetitions; of another
+ * CSV file, a line is a line of the file.
  */
 public final class RecordedTables {
     private static final Pattern MARKER = Pattern.compile("<!-- (table .*|end table) -->");
+    private static final Pattern FRACTION = Pattern.compile("-?[0-9]+\\.[0-9]+");
+    private static final CSVFormat WITH_HEADER =
+            CSVFormat.RFC4180.builder().setHeader().setSkipHeaderRecord(true).get();
     private static final String END = "end table";
     private static final MathContext SHOWN = new MathContext(4);
 
@@ -65,28 +76,60 @@ public final class RecordedTables {
     }
 
     private String table(TableSpec spec, String place) throws IOException {
+        Path source = page.toAbsolutePath().getParent().resolve(spec.source());
+        MarkdownTable table = new MarkdownTable(List.copyOf(spec.columns().values()));
+        List<List<String>> lines = spec.isFile() ? ofFile(spec, source, place) : ofRun(spec, source, place);
+        if (lines.isEmpty()) {
+            throw new BadInputException(place + ": no row of " + spec.source() + " matches, expected at least one");
+        }
+        lines.forEach(table::add);
+        return table.toString().stripTrailing();
+    }
+
+    private static List<List<String>> ofFile(TableSpec spec, Path file, String place) throws IOException {
+        List<List<String>> lines = new ArrayList<>();
+        try (CSVParser parser = CSVParser.parse(file, StandardCharsets.UTF_8, WITH_HEADER)) {
+            List<String> names = parser.getHeaderNames();
+            Stream.concat(spec.columns().keySet().stream(), spec.where().keySet().stream())
+                    .filter(name -> !names.contains(name))
+                    .forEach(name -> {
+                        throw new BadInputException(
+                                place + ": column '" + name + "', expected one of " + String.join(", ", names));
+                    });
+            for (CSVRecord line : parser) {
+                if (matches(spec, line::get)) {
+                    lines.add(spec.columns().keySet().stream()
+                            .map(name -> shown(line.get(name)))
+                            .toList());
+                }
+            }
+        } catch (NoSuchFileException missing) {
+            throw new BadInputException(place + ": no file " + spec.source() + ", expected a CSV file", missing);
+        }
+        return lines;
+    }
+
+    private static List<List<String>> ofRun(TableSpec spec, Path directory, String place) throws IOException {
         List<ResultColumn> columns = new ArrayList<>();
         for (String name : spec.columns().keySet()) {
             columns.add(column(name, place));
         }
         spec.where().keySet().forEach(name -> column(name, place));
-        Path folder = page.toAbsolutePath().getParent();
         Map<String, List<ResultRow>> cells = new LinkedHashMap<>();
-        for (ResultRow row : ResultsCsv.readDirectory(folder.resolve(spec.directory()))) {
-            if (spec.where().entrySet().stream()
-                    .allMatch(condition -> condition.getValue().contains(row.text(condition.getKey())))) {
+        for (ResultRow row : ResultsCsv.readDirectory(directory)) {
+            if (matches(spec, row::text)) {
                 cells.computeIfAbsent(row.text("cell"), cell -> new ArrayList<>())
                         .add(row);
             }
         }
-        if (cells.isEmpty()) {
-            throw new BadInputException(place + ": no row of " + spec.directory() + " matches, expected at least one");
-        }
-        MarkdownTable table = new MarkdownTable(List.copyOf(spec.columns().values()));
-        cells.values()
-                .forEach(rows -> table.add(
-                        columns.stream().map(column -> shown(column, rows)).toList()));
-        return table.toString().stripTrailing();
+        return cells.values().stream()
+                .map(rows -> columns.stream().map(column -> shown(column, rows)).toList())
+                .toList();
+    }
+
+    private static boolean matches(TableSpec spec, UnaryOperator<String> value) {
+        return spec.where().entrySet().stream()
+                .allMatch(condition -> condition.getValue().contains(value.apply(condition.getKey())));
     }
 
     private static ResultColumn column(String name, String place) {
@@ -110,5 +153,12 @@ public final class RecordedTables {
         }
         double median = (values[(values.length - 1) / 2] + values[values.length / 2]) / 2;
         return new BigDecimal(median).round(SHOWN).toPlainString();
+    }
+
+    /** A fraction to as many digits as the median of a run; everything else as it stands. */
+    private static String shown(String value) {
+        return FRACTION.matcher(value).matches()
+                ? new BigDecimal(value).round(SHOWN).toPlainString()
+                : value;
     }
 }

@@ -9,19 +9,23 @@ import java.util.Set;
 import org.expertpool.pool.BadInputException;
 
 /**
- * What a marked table shows: {@code DIR columns=a,b=heading where=c=1|2,d=3}.
+ * What a marked table shows: {@code SOURCE columns=a,b=heading where=c=1|2,d=3}.
  *
- * @param directory the recorded run, relative to the page
+ * @param source folder of a recorded run, or a CSV file with a header; relative to the page
  * @param columns results column to heading, in order; a name alone is its own heading
  * @param where results column to the values that are let in
  */
-record TableSpec(String directory, Map<String, String> columns, Map<String, Set<String>> where) {
-    private static final String FORM = "DIR columns=NAME[=HEADING],... [where=NAME=VALUE|VALUE,...]";
+record TableSpec(String source, Map<String, String> columns, Map<String, Set<String>> where) {
+    private static final String FORM = "SOURCE columns=NAME[=HEADING],... [where=NAME=VALUE|VALUE,...]";
+
+    boolean isFile() {
+        return source.endsWith(".csv");
+    }
 
     /** Reads what stands behind the marker; {@code place} names file and line. */
     static TableSpec parse(String place, String text) {
         List<String> words = new ArrayList<>(List.of(text.strip().split("\\s+")));
-        String directory = words.remove(0);
+        String source = words.remove(0);
         Map<String, String> columns = new LinkedHashMap<>();
         Map<String, Set<String>> where = new LinkedHashMap<>();
         for (String word : words) {
@@ -49,6 +53,6 @@ record TableSpec(String directory, Map<String, String> columns, Map<String, Set<
         if (columns.isEmpty()) {
             throw new BadInputException(place + ": names no columns, expected " + FORM);
         }
-        return new TableSpec(directory, columns, where);
+        return new TableSpec(source, columns, where);
     }
 }

@@ -57,6 +57,22 @@ class RecordedTablesTest {
     }
 
     @Test
+    void aTableOfAnotherFileHoldsItsLines() throws IOException {
+        Files.writeString(folder.resolve("layer.csv"), "engine,tokens,us\npool,1,29.5512\nuva,1,580\npool,8,\n");
+        assertThat(tables.fill("<!-- table layer.csv columns=tokens,us=time where=engine=pool -->\n<!-- end table -->"))
+                .isEqualTo("""
+                        <!-- table layer.csv columns=tokens,us=time where=engine=pool -->
+                        | tokens |  time |
+                        |-------:|------:|
+                        |      1 | 29.55 |
+                        |      8 |       |
+                        <!-- end table -->""");
+        refused("<!-- table layer.csv columns=speed -->\n<!-- end table -->", "line 1: column 'speed'");
+        refused("<!-- table layer.csv columns=us where=rows=1 -->\n<!-- end table -->", "line 1: column 'rows'");
+        refused("<!-- table other.csv columns=us -->\n<!-- end table -->", "line 1: no file other.csv");
+    }
+
+    @Test
     void aPageWithoutTablesStaysAsItIs() throws IOException {
         assertThat(tables.fill("a\n\nb")).isEqualTo("a\n\nb");
     }
