@@ -12,6 +12,7 @@ namespace pool {
 // Shared memory of a choice.
 struct ChooseScratch {
   float probability[kMaxExperts];
+  int32_t rank[kMaxExperts];
   float partial[kChooseThreads / kWarp];
 };
 
@@ -37,11 +38,9 @@ __device__ inline float blockCombine(float mine, ChooseScratch& scratch, Combine
 
 // Orders probabilities as integers; a NaN before all others, so that it is seen and not lost. What is taken comes last.
 constexpr int32_t kTaken = -1;
-constexpr float kTakenProbability = -1.0f;
 
 __device__ inline int32_t rankOf(float probability) {
-  if (probability != probability) return INT32_MAX;
-  return probability < 0.0f ? kTaken : static_cast<int32_t>(__float_as_uint(probability));
+  return probability != probability ? INT32_MAX : static_cast<int32_t>(__float_as_uint(probability));
 }
 
 // A slice is the experts of equal index modulo the warp's threads. The best of each thread's, lowest id first.
@@ -66,7 +65,7 @@ struct SliceBest {
 __device__ inline void choose(const RouterParams& p, int token, ChooseScratch& scratch) {
   const int lane = threadIdx.x;
   SliceBest mine = {kTaken, kMaxExperts};
-  for (int e = lane; e < p.experts; e += kWarp) mine.offer(rankOf(scratch.probability[e]), e);
+  for (int e = lane; e < p.experts; e += kWarp) mine.offer(scratch.rank[e], e);
   float chosen[kMaxLanes / kWarp] = {};
   float total = 0.0f;
   for (int k = 0; k < p.topK; ++k) {
@@ -80,11 +79,11 @@ __device__ inline void choose(const RouterParams& p, int token, ChooseScratch& s
         if (half == k / kWarp) chosen[half] = probability;
       }
     }
-    if (lane == 0) scratch.probability[top.expert] = kTakenProbability;
+    if (lane == 0) scratch.rank[top.expert] = kTaken;
     __syncwarp();  // publishes that it is taken
     const int slice = top.expert % kWarp;
     SliceBest left = {kTaken, kMaxExperts};
-    for (int e = slice + lane * kWarp; e < p.experts; e += kWarp * kWarp) left.offer(rankOf(scratch.probability[e]), e);
+    for (int e = slice + lane * kWarp; e < p.experts; e += kWarp * kWarp) left.offer(scratch.rank[e], e);
     left = left.overWarp();
     if (lane == slice) mine = left;
   }
@@ -115,14 +114,23 @@ __device__ inline void chooseExperts(const RouterParams& p) {
   }
   sum = blockCombine(sum, scratch, [](float a, float b) { return __fadd_rn(a, b); });
   for (int e = threadIdx.x; e < p.experts; e += kChooseThreads) {
-    scratch.probability[e] = __fdiv_rn(scratch.probability[e], sum);
+    scratch.rank[e] = rankOf(__fdiv_rn(scratch.probability[e], sum));
   }
-  __syncthreads();  // publishes the probabilities
+  __syncthreads();  // publishes the ranks
   if (threadIdx.x < kWarp) choose(p, token, scratch);
 }
 
 // Vectors of the matrix that a thread has in flight.
 constexpr int kRouterVectors = 10;
+
+// This thread's vectors of 8 from `first` on, every 32nd, all in flight at once.
+__device__ inline void loadVectors(Words4 (&to)[kRouterVectors], const uint16_t* from, int first, int vectors) {
+#pragma unroll
+  for (int v = 0; v < kRouterVectors; ++v) {
+    const int vector = first + v * kWarp;
+    loadOnce4(to[v], from + 8 * vector, vector < vectors);
+  }
+}
 
 // Logits of one expert for so many tokens, by a warp: each thread takes every 32nd vector of 8 in ascending order, then
 // threads 16, 8, 4, 2 and 1 apart add up.
@@ -130,29 +138,25 @@ template <int kTokens>
 __device__ inline void expertLogits(const RouterParams& p, int expert, int firstToken) {
   const int lane = threadIdx.x % kWarp;
   const int vectors = p.hidden / 8;
-  const uint16_t* row = p.matrix + static_cast<int64_t>(expert) * p.hidden;
+  const uint16_t* matrix = p.matrix + static_cast<int64_t>(expert) * p.hidden;
   float sum[kTokens] = {};
   for (int first = lane; first < vectors; first += kWarp * kRouterVectors) {
-    Words4 matrix[kRouterVectors] = {};
+    // Past the end all is zero, and zero times zero changes no sum.
+    Words4 row[kRouterVectors] = {};
+    loadVectors(row, matrix, first, vectors);
 #pragma unroll
-    for (int v = 0; v < kRouterVectors; ++v) {
-      const int vector = first + v * kWarp;
-      loadOnce4(matrix[v], row + 8 * vector, vector < vectors);
-    }
+    for (int t = 0; t < kTokens; ++t) {
+      const int token = firstToken + t < p.tokens ? firstToken + t : p.tokens - 1;
+      Words4 x[kRouterVectors] = {};
+      loadVectors(x, p.activations + static_cast<int64_t>(token) * p.hidden, first, vectors);
 #pragma unroll
-    for (int v = 0; v < kRouterVectors; ++v) {
-      const int vector = first + v * kWarp;
-      if (vector >= vectors) break;
-#pragma unroll
-      for (int t = 0; t < kTokens; ++t) {
-        const int token = firstToken + t < p.tokens ? firstToken + t : p.tokens - 1;
-        const Words4 x =
-            reinterpret_cast<const Words4*>(p.activations + static_cast<int64_t>(token) * p.hidden)[vector];
+      for (int v = 0; v < kRouterVectors; ++v) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const uint32_t w = matrix[v].word[i];
-          sum[t] = __fmaf_rn(__uint_as_float(w << 16), __uint_as_float(x.word[i] << 16), sum[t]);
-          sum[t] = __fmaf_rn(__uint_as_float(w & 0xffff0000u), __uint_as_float(x.word[i] & 0xffff0000u), sum[t]);
+          const uint32_t w = row[v].word[i];
+          sum[t] = __fmaf_rn(__uint_as_float(w << 16), __uint_as_float(x[v].word[i] << 16), sum[t]);
+          sum[t] =
+              __fmaf_rn(__uint_as_float(w & 0xffff0000u), __uint_as_float(x[v].word[i] & 0xffff0000u), sum[t]);
         }
       }
     }
