@@ -54,7 +54,8 @@ record DetailFigure(String table, String name, String title, Axis x, Function<Re
                 Caption.notes(results, cells(lines), series, false)));
     }
 
-    private static String rows(List<ResultsRow> lines) {
+    /** The one N of these lines, for a title. */
+    static String rows(List<ResultsRow> lines) {
         List<String> rows = List.copyOf(Caption.distinct(lines, "rows_per_layer"));
         return rows.size() == 1 ? ", N = " + rows.get(0) : "";
     }

@@ -14,7 +14,9 @@ final class MissesByLayer {
     private MissesByLayer() {}
 
     /** What to draw of the table's lines, none where there is but one layer. */
-    static Optional<FigureData> of(ResultsTable results, List<ResultsRow> lines) {
+    static Optional<FigureData> of(ResultsTable results, List<ResultsRow> all) {
+        List<ResultsRow> lines =
+                all.stream().filter(line -> alike(line, all.get(0))).toList();
         List<String> layers = List.copyOf(Caption.distinct(lines, "layer"));
         Map<String, List<ResultsRow>> cells = new LinkedHashMap<>();
         lines.forEach(line -> cells.computeIfAbsent(line.text("cell"), any -> new ArrayList<>())
@@ -40,7 +42,7 @@ final class MissesByLayer {
         }
         return Optional.of(new FigureData(
                 "misses-by-layer",
-                "Misses by layer",
+                "Misses by layer" + DetailFigure.rows(lines),
                 Caption.subtitle(lines),
                 Axis.linear("misses per distinct expert selected (%)", Axis.Ticks.PERCENT),
                 Axis.linear("layer", Axis.Ticks.NUMBER),
@@ -48,6 +50,12 @@ final class MissesByLayer {
                 List.of(),
                 List.of(),
                 Caption.notes(results, DetailFigure.cells(lines), series, false)));
+    }
+
+    /** Marks have no dash to tell windows and scopes apart by. */
+    private static boolean alike(ResultsRow one, ResultsRow other) {
+        return List.of("window", "scope", "rows_per_layer").stream()
+                .allMatch(column -> one.text(column).equals(other.text(column)));
     }
 
     private static Point turned(Point point) {

@@ -63,7 +63,9 @@ public class PolicyBenchmark {
         "promote.hotter-weighted",
         "promote.router-weight",
         "promote.probability",
-        "heat"
+        "heat",
+        "half-pinned",
+        "static"
     })
     public String policy;
 
@@ -76,11 +78,23 @@ public class PolicyBenchmark {
         events = new WorkingSetTrace().events;
         warmed = Policies.named(policy + "+scope." + scope)
                 .create(PolicySetup.of(
-                        new PoolConfig(LAYERS, EXPERTS, TOP_K, ROWS, 1),
-                        org.expertpool.pool.policy.Scope.GLOBAL,
-                        Initial.FIRST_N,
-                        PoolControls.DEFAULTS.withGate(true)));
+                                new PoolConfig(LAYERS, EXPERTS, TOP_K, ROWS, 1),
+                                org.expertpool.pool.policy.Scope.GLOBAL,
+                                Initial.FIRST_N,
+                                PoolControls.DEFAULTS.withGate(true))
+                        .withProfile(profile()));
         step();
+    }
+
+    /** Selections of one pass by key, for placements that are frozen or pinned. */
+    private long[] profile() {
+        long[] counts = new long[LAYERS * EXPERTS];
+        for (RoutingEvent event : events) {
+            for (int i = 0; i < event.size; i++) {
+                counts[event.layer * EXPERTS + event.experts[i]]++;
+            }
+        }
+        return counts;
     }
 
     @Benchmark

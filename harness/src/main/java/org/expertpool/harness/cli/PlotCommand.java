@@ -1,10 +1,12 @@
 package org.expertpool.harness.cli;
 
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.expertpool.plots.BadResultsException;
+import org.expertpool.plots.FigureException;
 import org.expertpool.plots.Figures;
 import org.expertpool.pool.BadInputException;
 import picocli.CommandLine.Command;
@@ -50,6 +52,14 @@ final class PlotCommand implements Callable<Integer> {
             Figures.drawAll(directory, figures).forEach(System.out::println);
         } catch (BadResultsException bad) {
             throw new BadInputException(bad.getMessage(), bad);
+        } catch (FigureException failed) {
+            if (failed.getCause() instanceof FileSystemException unwritable) {
+                throw new BadInputException(
+                        failed.getMessage() + ": cannot be written ("
+                                + unwritable.getClass().getSimpleName() + "), expected a directory that can",
+                        failed);
+            }
+            throw failed;
         }
     }
 }

@@ -2,6 +2,7 @@ package org.expertpool.harness.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,10 +23,9 @@ final class ReplayOptions {
     @Option(
             names = "--rows",
             required = true,
-            split = ",",
-            paramLabel = "N",
+            paramLabel = "N,...",
             description = "Expert rows per layer; n = min(N, experts - 1) of them are used.")
-    private List<Integer> rows;
+    private String rows;
 
     @Option(
             names = "--initial",
@@ -81,7 +81,7 @@ final class ReplayOptions {
 
     /** What these options ask for, without the profile, which needs the trace's shape. */
     SimulationRequest request(String policies) {
-        return planner.apply(SimulationRequest.of(PolicyName.splitList(policies), rows)
+        return planner.apply(SimulationRequest.of(PolicyName.splitList(policies), parseRows(rows))
                 .withInitial(initial)
                 .withControls(parseControls(controls))
                 .withScore(ScoreWindow.parse(scoreFrom))
@@ -95,6 +95,19 @@ final class ReplayOptions {
     /** The request with the profile file's counts, where there is one. */
     SimulationRequest withProfile(SimulationRequest request, TraceShape shape) throws IOException {
         return profile == null ? request : request.withProfile(ProfileFile.read(profile, shape));
+    }
+
+    private static List<Integer> parseRows(String text) {
+        List<Integer> parsed = new ArrayList<>();
+        for (String number : text.split(",", -1)) {
+            try {
+                parsed.add(Integer.valueOf(number.strip()));
+            } catch (NumberFormatException notWhole) {
+                throw new BadInputException(
+                        "--rows \"" + text + "\": expected whole numbers separated by single commas", notWhole);
+            }
+        }
+        return parsed;
     }
 
     // Names and ranges are checked here, so that a value beyond 32 bits is refused in the control's own words.

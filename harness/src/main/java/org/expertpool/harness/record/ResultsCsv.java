@@ -113,6 +113,23 @@ public final class ResultsCsv {
         return header;
     }
 
+    private static void requireNumber(String place, String column, String value) {
+        ResultColumn.Kind kind = ResultsSchema.column(column)
+                .map(ResultColumn::kind)
+                .orElse(ResultColumn.Kind.LABEL); // a column of a later version
+        if (kind == ResultColumn.Kind.LABEL || kind == ResultColumn.Kind.EXACT || value == null || value.isEmpty()) {
+            return; // an exact one may hold a hash or a flag
+        }
+        try {
+            if (Double.isFinite(Double.parseDouble(value))) {
+                return;
+            }
+        } catch (NumberFormatException notANumber) {
+            // the same message as for NaN
+        }
+        throw new BadInputException(place + ": " + column + " is '" + value + "', expected a finite number or nothing");
+    }
+
     private static ResultRow row(String name, List<String> header, CSVRecord record, long line) {
         if (record.size() != header.size()) {
             throw new BadInputException(
@@ -125,6 +142,7 @@ public final class ResultsCsv {
         }
         ResultRow.Builder builder = ResultRow.builder();
         for (int i = 0; i < header.size(); i++) {
+            requireNumber(name + " line " + line, header.get(i), record.get(i));
             builder.put(header.get(i), record.get(i));
         }
         return builder.build();

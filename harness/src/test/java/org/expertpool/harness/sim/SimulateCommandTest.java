@@ -114,6 +114,16 @@ class SimulateCommandTest {
     }
 
     @Test
+    void aListThatEndsInACommaIsRefused() {
+        CommandResult result = simulate("--rows", "3,", "--policy", "lru");
+        assertThat(result.exit()).isEqualTo(2);
+        assertThat(result.err())
+                .contains("--rows \"3,\": expected whole numbers")
+                .hasLineCount(1);
+        assertThat(simulate("--rows", "3", "--policy", "lru,").exit()).isEqualTo(2);
+    }
+
+    @Test
     void showsTheSettingsItRanUnder() {
         CommandResult result = simulate(
                 "--rows=3",
@@ -144,7 +154,8 @@ class SimulateCommandTest {
                 arguments("--rows is 1", "--rows 1 --policy lru", "rows is 1: min(rows, experts - 1) = 1, expected"),
                 arguments("negative rows", "--rows=-2 --policy lru", "rows is -2, expected"),
                 arguments("no rows", "--rows 0 --policy lru", "rows is 0 with 6 experts per layer: the pool is off"),
-                arguments("not a number", "--rows 3,x --policy lru", "'x' is not an int"),
+                arguments(
+                        "not a number", "--rows 3,x --policy lru", "expected whole numbers separated by single commas"),
                 arguments("twice", "--rows 3,3 --policy lru", "rows: 3 is given twice"),
                 arguments("twice", "--rows 3 --policy lru,evict.lru", "policy evict.lru is given twice"),
                 arguments(

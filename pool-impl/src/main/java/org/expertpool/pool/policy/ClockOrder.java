@@ -3,6 +3,7 @@ package org.expertpool.pool.policy;
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * CLOCK (Corbato): a hit sets the row's reference bit; the hand goes round the rows, clears bits that are set, and gives up
@@ -22,6 +23,13 @@ final class ClockOrder implements EvictionOrder {
         referenced = new boolean[state.rowKey.length];
         hand = new int[state.groups];
         reset();
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(
+                new DeviceState.Array("referenced", DeviceState.Entry.BIT, referenced.length),
+                new DeviceState.Array("hand", DeviceState.Entry.I32, hand.length)));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.expertpool.pool.policy;
 
+import java.util.Optional;
+
 /**
  * The order in which pool rows are given up: what one eviction rule differs from another in. {@link PlannedPolicy} does
  * the rest of the step, tells of all hits and misses before it asks for the first victim, and never tells of pinned rows.
@@ -26,6 +28,11 @@ interface EvictionOrder {
 
     /** A missing key owns this row now: a victim's, or one that had no owner. */
     void promoted(int row);
+
+    /** What a planner in one block would keep for this rule; empty where the rule does not fit one. */
+    default Optional<DeviceState> deviceState() {
+        return Optional.empty();
+    }
 
     /** The step is over; its rows all belong to the group. */
     default void endStep(int group) {}

@@ -1,6 +1,7 @@
 package org.expertpool.pool.policy;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /** First in, first out: the victim is the row with the smallest {@code (clock of promotion, row)}. Keeps no counts. */
 final class FifoOrder implements EvictionOrder {
@@ -10,6 +11,12 @@ final class FifoOrder implements EvictionOrder {
     FifoOrder(PoolState state) {
         this.state = state;
         promotedAt = new long[state.rowKey.length];
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(
+                DeviceState.of(new DeviceState.Array("promotedAt", DeviceState.Entry.I64, promotedAt.length)));
     }
 
     @Override

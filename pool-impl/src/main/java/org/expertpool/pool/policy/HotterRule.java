@@ -1,6 +1,7 @@
 package org.expertpool.pool.policy;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Promotes a miss whose heat exceeds that of the victim's owner by more than a margin. A selection adds 1, or its router
@@ -34,6 +35,14 @@ final class HotterRule implements PromotionRule {
         }
         heat = new int[state.hotRow.length];
         heatForward = new int[state.hotRow.length];
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(
+                new DeviceState.Array("heat", DeviceState.Entry.I32, heat.length),
+                new DeviceState.Array("heatForward", DeviceState.Entry.I32, heatForward.length),
+                new DeviceState.Array("factor", DeviceState.Entry.I32, factor.length)));
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.expertpool.pool.policy;
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Least frequently and recently used: the victim is the row with the smallest {@code (score, row)}, where a score is
@@ -20,6 +21,13 @@ final class LfruOrder implements EvictionOrder {
         this.state = state;
         count = new int[state.hotRow.length];
         lastForward = new int[state.hotRow.length];
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(
+                new DeviceState.Array("count", DeviceState.Entry.I32, count.length),
+                new DeviceState.Array("lastForward", DeviceState.Entry.I32, lastForward.length)));
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.expertpool.pool.policy;
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Least frequently used: the victim is the row with the smallest {@code (count of its owner, last use, row)}. Counts are of
@@ -34,6 +35,13 @@ final class LfuOrder implements EvictionOrder {
     /** @param period forwards between halvings, at least 1 */
     static LfuOrder halved(PoolState state, int period) {
         return new LfuOrder(state, period);
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(
+                new DeviceState.Array("count", DeviceState.Entry.I32, count.length),
+                new DeviceState.Array("halvings", DeviceState.Entry.I32, period == NEVER ? 0 : halvings.length)));
     }
 
     @Override

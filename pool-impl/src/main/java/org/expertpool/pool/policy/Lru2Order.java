@@ -1,6 +1,7 @@
 package org.expertpool.pool.policy;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * LRU-2 (O'Neil et al., SIGMOD 1993): the victim is the row whose owner's second-last use is oldest, then the lowest row. A
@@ -17,6 +18,13 @@ final class Lru2Order implements EvictionOrder {
         lastUse = new long[state.hotRow.length];
         secondLastUse = new long[state.hotRow.length];
         priority = new long[state.rowKey.length];
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(
+                new DeviceState.Array("lastUse", DeviceState.Entry.I64, lastUse.length),
+                new DeviceState.Array("secondLastUse", DeviceState.Entry.I64, secondLastUse.length)));
     }
 
     @Override

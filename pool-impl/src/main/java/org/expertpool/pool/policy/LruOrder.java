@@ -2,6 +2,7 @@ package org.expertpool.pool.policy;
 
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -24,6 +25,11 @@ final class LruOrder implements EvictionOrder {
         previous = new int[rows + state.groups];
         touched = new int[state.config().experts()];
         reset();
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of());
     }
 
     @Override

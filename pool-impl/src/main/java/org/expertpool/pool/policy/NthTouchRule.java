@@ -1,6 +1,7 @@
 package org.expertpool.pool.policy;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Promotes a miss that is at least the n-th selection of its key within a window: the (n-1)-th selection before this one
@@ -19,6 +20,11 @@ final class NthTouchRule implements PromotionRule {
         this.touches = touches;
         this.windowForwards = windowForwards;
         touch = new int[Math.multiplyExact(state.hotRow.length, touches)];
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(new DeviceState.Array("touch", DeviceState.Entry.I32, touch.length)));
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.expertpool.pool.policy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -71,6 +72,28 @@ public final class PolicyKind {
         EvictionOrder order = eviction.make().apply(state, base.arguments);
         boolean inLaneOrder = order instanceof LruOrder && rules.isEmpty();
         return new PlannedPolicy(state, order, rules, settled.controls(), inLaneOrder);
+    }
+
+    /**
+     * What a planner in one block keeps for this policy with such a pool, beside its own tables; empty where some part of it
+     * does not fit one: lists, floating point, knowledge of the future, a host.
+     */
+    public Optional<DeviceState> deviceState(PolicySetup setup) {
+        PolicySetup settled = settle(setup);
+        if (!(uses.get(0).part.role() instanceof PolicyPart.Eviction eviction)) {
+            return Optional.empty();
+        }
+        PoolState state = new PoolState(settled);
+        Optional<DeviceState> whole =
+                eviction.make().apply(state, uses.get(0).arguments).deviceState();
+        for (Use use : uses) {
+            if (use.part.role() instanceof PolicyPart.Promotion promotion) {
+                Optional<DeviceState> rule =
+                        promotion.make().apply(state, use.arguments).deviceState();
+                whole = whole.flatMap(before -> rule.map(before::with));
+            }
+        }
+        return whole;
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.expertpool.pool.policy;
 
+import java.util.Optional;
+
 /**
  * Promotes a miss with a fixed probability. The n-th question draws from a hash of (seed, n), so that a run is repeatable;
  * a draw of 32 bits below {@code probability * 2^32} admits.
@@ -11,6 +13,11 @@ final class ProbabilityRule implements PromotionRule {
     ProbabilityRule(double probability, long seed) {
         admittedBelow = (long) Math.rint(probability * 0x1p32);
         random = new CounterRandom(seed);
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(new DeviceState.Array("draws", DeviceState.Entry.I64, 1)));
     }
 
     @Override

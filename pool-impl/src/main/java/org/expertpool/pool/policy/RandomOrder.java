@@ -2,6 +2,8 @@ package org.expertpool.pool.policy;
 
 import static org.expertpool.pool.policy.PoolState.ABSENT;
 
+import java.util.Optional;
+
 /**
  * Random: every row that the event does not use is as likely. The n-th promotion draws from a hash of (seed, n), so that a
  * run is repeatable and the state is one counter. Keeps no counts.
@@ -13,6 +15,11 @@ final class RandomOrder implements EvictionOrder {
     RandomOrder(PoolState state, long seed) {
         this.state = state;
         random = new CounterRandom(seed);
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of(new DeviceState.Array("draws", DeviceState.Entry.I64, 1)));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.expertpool.pool.policy;
 
+import java.util.Optional;
+
 /**
  * Promotes a miss whose router weight is at least a threshold; without weights in the trace every weight is 1. Device form:
  * one comparison of f32 values, no state.
@@ -9,6 +11,11 @@ final class RouterWeightRule implements PromotionRule {
 
     RouterWeightRule(float threshold) {
         this.threshold = threshold;
+    }
+
+    @Override
+    public Optional<DeviceState> deviceState() {
+        return Optional.of(DeviceState.of());
     }
 
     @Override
