@@ -12,6 +12,7 @@ import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
 import org.expertpool.pool.cuda.engine.LayerEngine;
+import org.expertpool.pool.cuda.engine.MoeShape;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.cuda.engine.WidePool;
@@ -52,7 +53,8 @@ final class WideConformance {
         for (int tokens : tokenCounts) {
             RoutingTape tape = shape.tape(tokens, FORWARDS, tokens);
             List<Long> expected = hashes(resident, tape, DecodeGraph.NONE);
-            for (int rows : shape.rows()) {
+            boolean largest = tokens == MoeShape.MAX_TOKENS; // some seconds a comparison: one N is enough
+            for (int rows : largest ? shape.rows().subList(1, 2) : shape.rows()) {
                 String name = ", N=" + rows + ", " + tokens + " tokens";
                 for (DecodeGraph mode : DecodeGraph.values()) {
                     report.compare(
@@ -138,8 +140,8 @@ final class WideConformance {
 
     private DeviceForward forward(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
         int tokens = tape.lanes() / model.shape().topK();
-        return new DeviceForward(
-                model, engine, tokens, tape, model.layers(), 1, FORWARDS, RouteReplay.Reading.ALL, mode);
+        int inputs = tokens == MoeShape.MAX_TOKENS ? 1 : model.layers();
+        return new DeviceForward(model, engine, tokens, tape, inputs, 1, FORWARDS, RouteReplay.Reading.ALL, mode);
     }
 
     private static List<Long> hashes(RouteReplay routes) {

@@ -22,8 +22,8 @@ public final class StreamPlan {
      * @param lastRows size below which a group is not halved further, at least 1
      */
     public record Shape(int ringRows, int groupRows, int lastRows) {
-        /** 128 rows: 0.33 GiB at 2,764,800 bytes a row. */
-        public static final Shape DEFAULT = new Shape(128, 32, 4);
+        /** 128 rows, 0.33 GiB at 2,764,800 bytes a row, in two halves: one is computed while the other is filled. */
+        public static final Shape DEFAULT = new Shape(128, 64, 4);
 
         public Shape {
             if (lastRows < 1 || groupRows < lastRows || ringRows < groupRows) {

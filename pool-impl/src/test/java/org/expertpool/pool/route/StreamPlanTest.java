@@ -52,7 +52,7 @@ class StreamPlanTest {
         List<StreamPlan.Group> groups =
                 StreamPlan.cut(IntStream.range(0, 276).toArray(), 276, StreamPlan.Shape.DEFAULT);
         List<Integer> sizes = groups.stream().map(g -> g.to() - g.from()).toList();
-        assertThat(sizes).containsExactly(32, 32, 32, 32, 32, 32, 32, 26, 13, 7, 4, 2);
+        assertThat(sizes).containsExactly(64, 64, 64, 42, 21, 11, 5, 4, 1);
     }
 
     @Test

@@ -22,7 +22,7 @@ class WidePoolTest {
         assertThat(EmulatedDriver.run(EmulatedWide.class, List.of(), Map.of()))
                 .containsExactly(
                         "HostView[]: 6 calls equal",
-                        "Streamed[shape=Shape[ringRows=128, groupRows=32, lastRows=4], prefillPromote=0]: 6 calls equal",
+                        "Streamed[shape=Shape[ringRows=128, groupRows=64, lastRows=4], prefillPromote=0]: 6 calls equal",
                         "Streamed[shape=Shape[ringRows=5, groupRows=2, lastRows=1], prefillPromote=0]: 6 calls equal",
                         "Streamed[shape=Shape[ringRows=1, groupRows=1, lastRows=1], prefillPromote=0]: 6 calls equal",
                         "host view: captured forwards equal",
