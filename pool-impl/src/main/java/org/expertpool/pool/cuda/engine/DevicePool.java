@@ -19,7 +19,8 @@ import org.expertpool.pool.plan.TableCheck;
 
 /**
  * A pool on the device, from installation to serving (pool-semantics 7): tables, bank and row copies at fixed addresses.
- * Starts with the gate closed; warm-up and capture belong before {@link #openGate}. Calls of at most S lanes are planned.
+ * Starts with the gate closed; warm-up and capture belong before {@link #openGate}. Calls of at most S lanes are
+ * planned, wider ones partitioned, with the host's device view ({@link WidePool} streams instead).
  */
 public final class DevicePool implements LayerEngine {
     private final DeviceModel model;
@@ -90,7 +91,7 @@ public final class DevicePool implements LayerEngine {
 
     @Override
     public LayerCalls bind(CallMemory memory) {
-        return new PoolCalls(this, memory);
+        return memory.lanes() > config.width().lanes() ? new HostViewCalls(this, memory) : new PoolCalls(this, memory);
     }
 
     /** Checks tables and a sample of rows, and opens the gate; what fails is fatal. */

@@ -33,7 +33,6 @@ class DeviceForwardTest {
                         "rows is 1: min(rows, experts - 1) = 1, expected 0 (pool off) or at least topK = 2",
                         "host layers is 4, expected 0 to 3",
                         "single calls equal",
-                        "lanes is 6, expected at most S = 4: wider calls are partitioned",
                         "not freed: 0");
     }
 
