@@ -153,7 +153,7 @@ final class CudaBackend implements CellBackend {
                 loaded.model().close();
             }
             loaded = null;
-            PinnedSource source = PinnedSource.load(context, memory -> weights.experts(seed, memory, layer -> {}));
+            PinnedSource source = weights.pinnedExperts(context, seed, layer -> {});
             loaded = new Loaded(seed, DeviceModel.of(context, source, model.topK()));
         }
         return loaded.model();

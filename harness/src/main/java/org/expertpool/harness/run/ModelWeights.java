@@ -2,9 +2,11 @@ package org.expertpool.harness.run;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
+import org.expertpool.harness.io.HostRam;
 import org.expertpool.pool.bank.ExpertPacker;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SlabAllocator;
@@ -12,7 +14,11 @@ import org.expertpool.pool.bank.SyntheticExperts;
 import org.expertpool.pool.checkpoint.Checkpoint;
 import org.expertpool.pool.checkpoint.ExpertLoader;
 import org.expertpool.pool.checkpoint.HostConversion;
+import org.expertpool.pool.checkpoint.LayerConversion;
 import org.expertpool.pool.checkpoint.Models;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.PinnedSource;
+import org.expertpool.pool.cuda.convert.CheckpointConversion;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
@@ -42,14 +48,35 @@ record ModelWeights(ModelGeometry geometry, Optional<Checkpoint> checkpoint) {
         return model.substring(model.lastIndexOf('/') + 1);
     }
 
-    /** The experts of a seed, or the checkpoint's, which no seed changes. */
+    /**
+     * The experts of a seed, or the checkpoint's, which no seed changes.
+     *
+     * @throws org.expertpool.pool.BadInputException the host's memory does not hold them
+     */
     HostSource experts(long seed, SlabAllocator memory, IntConsumer filled) {
+        HostRam.require("experts of model " + geometry.name(), geometry.allExpertBytes());
+        return experts(seed, memory, filled, new HostConversion(ExpertPacker.DEFAULT));
+    }
+
+    /** The same in pinned memory; a checkpoint's experts are converted on the device. */
+    PinnedSource pinnedExperts(CudaContext context, long seed, IntConsumer filled) {
+        HostRam.require("experts of model " + geometry.name(), geometry.allExpertBytes());
+        return PinnedSource.load(context, memory -> {
+            try (CheckpointConversion conversion =
+                    new CheckpointConversion(context, geometry.rowLayout(), geometry.experts(), ExpertPacker.DEFAULT)) {
+                return experts(seed, memory, filled, conversion);
+            }
+        });
+    }
+
+    private HostSource experts(long seed, SlabAllocator memory, IntConsumer filled, LayerConversion conversion) {
         if (checkpoint.isEmpty()) {
             return new SyntheticExperts(seed, geometry.layers(), geometry.experts(), geometry.rowLayout())
                     .hostSource(memory, filled);
         }
-        return new ExpertLoader(checkpoint.get(), new HostConversion(ExpertPacker.DEFAULT))
-                .load(IntStream.range(0, geometry.layers()).boxed().toList(), memory, filled)
+        List<Integer> all = IntStream.range(0, geometry.layers()).boxed().toList();
+        return new ExpertLoader(checkpoint.get(), conversion)
+                .load(all, memory, filled)
                 .source();
     }
 

@@ -3,15 +3,27 @@ package org.expertpool.harness.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import org.expertpool.harness.exact.EngineRun;
+import org.expertpool.harness.io.FileHash;
+import org.expertpool.harness.record.ResultsCsv;
+import org.expertpool.harness.sim.ScoreWindow;
+import org.expertpool.harness.trace.RoutingTrace;
+import org.expertpool.harness.trace.Traces;
 import org.expertpool.harness.verify.SmallCheckpoint;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SlabAllocator;
 import org.expertpool.pool.bank.SyntheticExperts;
+import org.expertpool.pool.engine.ResidentEngine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,7 +37,7 @@ class ModelWeightsTest {
     @Test
     void takesTheExpertsOfACheckpoint() throws IOException {
         Path folder = root.resolve("models/small");
-        java.nio.file.Files.createDirectories(folder);
+        Files.createDirectories(folder);
         SmallCheckpoint.write(folder, 0f);
         RepositoryFiles files = new RepositoryFiles(root, Optional.empty());
         ModelWeights weights = ModelWeights.of("models/small", files);
@@ -50,5 +62,56 @@ class ModelWeightsTest {
         assertThatThrownBy(() -> ModelWeights.of("models/none", files))
                 .isInstanceOf(BadInputException.class)
                 .hasMessageContaining("model models/none: expected one of");
+    }
+
+    /** From definition to rows: the outputs of the checkpoint's experts, and of no others. */
+    @Test
+    void runsAnExperimentOnACheckpoint() throws IOException {
+        SmallCheckpoint.write(Files.createDirectories(root.resolve("models/small")), 0f);
+        Path trace = Files.writeString(root.resolve("routes.csv"), """
+                seq,pos,layer,e0,e1,w0,w1
+                0,0,0,1,5,0.7,0.3
+                0,0,1,0,7,0.6,0.4
+                0,1,0,5,6,0.5,0.5
+                0,1,1,2,7,0.9,0.1
+                0,2,0,1,4,0.8,0.2
+                0,2,1,3,2,0.5,0.5
+                """);
+        Path definition = Files.writeString(root.resolve("small.toml"), """
+                name = "small"
+                question = "Are outputs equal?"
+                expectation = "To the last bit."
+                model = "models/small"
+                [trace]
+                file = "routes.csv"
+                sha256 = "%s"
+                [window.cold]
+                initial = "first-n"
+                [[matrix]]
+                engine = "resident"
+                [[matrix]]
+                policy = "lru"
+                rows = [2, 5]
+                [[check]]
+                name = "as resident"
+                equal = "output_sha256"
+                reference = { engine = "resident" }
+                """.formatted(FileHash.sha256(trace)));
+        Path out = root.resolve("out");
+        PrintStream quiet = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
+        assertThat(new Experiments(quiet, quiet)
+                        .run(new Experiments.Request(
+                                definition, "java", Optional.of(out), false, Optional.empty(), List.of(), false)))
+                .isTrue();
+        HostSource expected = new SyntheticExperts(3, 2, 8, layout).hostSource();
+        EngineRun.Result replayed;
+        try (RoutingTrace routes = Traces.open(trace)) {
+            replayed = EngineRun.replay(
+                    routes, ScoreWindow.all(), new ResidentEngine(expected, 2), layout.hidden(), 1, () -> {});
+        }
+        assertThat(ResultsCsv.readDirectory(out))
+                .hasSize(3)
+                .allSatisfy(row -> assertThat(row.text("output_sha256")).isEqualTo(replayed.outputSha256()))
+                .allSatisfy(row -> assertThat(row.text("model")).isEqualTo("small"));
     }
 }
