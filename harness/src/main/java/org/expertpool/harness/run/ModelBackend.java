@@ -144,6 +144,13 @@ final class ModelBackend implements CellBackend {
             throw new BadInputException("engine " + cell.engine()
                     + ": the model backend replays a pool's planner, expected engine pool or backend java");
         }
+        for (Axis axis : List.of(Axis.GRAPH_MODE, Axis.MEMORY)) {
+            if (cell.device().isEmpty() && cell.setting(axis).isPresent()) {
+                throw new BadInputException(
+                        axis.key() + " is " + cell.setting(axis).get()
+                                + ": expected axes.device beside it where times and memory are modelled");
+            }
+        }
         SimulationResult result = join(simulation(cell));
         counts.put(row, result);
         counts.put(row, join(bounds(cell, result)).gap(result.misses()));

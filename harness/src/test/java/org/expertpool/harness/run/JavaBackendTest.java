@@ -78,6 +78,10 @@ class JavaBackendTest {
             per = ["seed"]
             """;
 
+    /** Misses split by bounds, which take simulations of their own. */
+    private static final List<String> OF_THE_MODEL_ALONE =
+            List.of("compulsory_misses", "capacity_misses", "admission_misses", "victim_misses");
+
     @TempDir
     private Path folder;
 
@@ -120,10 +124,11 @@ class JavaBackendTest {
                 try (ModelBackend model = new ModelBackend(definition, traces(definition))) {
                     model.measure(cell, 1, modelled);
                 }
-                modelled.build()
-                        .values()
-                        .forEach((column, value) ->
-                                assertThat(row.text(column)).as(column).isEqualTo(value));
+                modelled.build().values().forEach((column, value) -> {
+                    if (!OF_THE_MODEL_ALONE.contains(column)) {
+                        assertThat(row.text(column)).as(column).isEqualTo(value);
+                    }
+                });
                 assertThat(row.text("partition_forwards").equals("0")).isEqualTo(cell.decodeTokens() == 8);
                 assertThat(row.number("promoted").orElseThrow()).isPositive();
             }
