@@ -58,9 +58,11 @@ public final class Experiments {
             return run(request, backend(request.backend()));
         }
         Optional<String> absent = whyNoDevice(request);
+        boolean success = run(request, backend(absent.isPresent() ? "model" : "cuda"));
+        // Said last: where the request is bad, its one line stands alone.
         notices.println(absent.map(reason -> "backend model: counts are exact, times are modelled (" + reason + ")")
                 .orElse("backend cuda: a device and the kernels are here"));
-        return run(request, backend(absent.isPresent() ? "model" : "cuda"));
+        return success;
     }
 
     private static Optional<String> whyNoDevice(Request request) throws IOException {

@@ -101,7 +101,7 @@ class DefinitionReaderTest {
             question = "Does it run?"           | question = " "                    | question is " "
             model = "qwen3.8-flash-next"        | model = "gpt-9"                   | model gpt-9: expected one of
             model = "qwen3.8-flash-next"        | modell = "x"                      | unknown key 'modell', expected one of name, question
-            name = "small"                      | name = "small"\\nengine = "uva"   | engine is "uva", expected pool
+            name = "small"                      | name = "small"\\nengine = "gpu"   | engine is "gpu", expected pool
             forwards = 40                       | forwards = 0                      | trace.forwards is 0, expected a whole number from 1
             forwards = 40                       | forwards = 4.5                    | trace.forwards is 4.5
             forwards = 40                       | forward = 40                      | unknown key 'trace.forward'
