@@ -72,7 +72,9 @@ class BoundedStateTest {
     }
 
     private static void addFields(Object holder, Deque<Object> waiting) throws IllegalAccessException {
-        for (Class<?> type = holder.getClass(); type.getName().startsWith("org.expertpool."); type = type.getSuperclass()) {
+        for (Class<?> type = holder.getClass();
+                type.getName().startsWith("org.expertpool.");
+                type = type.getSuperclass()) {
             for (Field field : type.getDeclaredFields()) {
                 if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) {
                     continue;
