@@ -183,6 +183,7 @@ int main() {
   FIELD(RouteParams, hashes);
   FIELD(RouteParams, output);
   FIELD(RouteParams, plan);
+  FIELD(RouteParams, digest);
   FIELD(RouteParams, ids);
   FIELD(RouteParams, weights);
   FIELD(RouteParams, layer);

@@ -30,6 +30,7 @@ struct alignas(8) RouteParams {
   uint64_t* hashes;            // [hashSlots] of whole forwards: forward f's at f % hashSlots
   const uint32_t* output;      // [outputWords] bf16 pairs, output of the layer call before, or the part that is read
   const StepOutput* plan;      // [1] plan of the layer call before, or null
+  const uint64_t* digest;      // [1] of what else ran since, which must be read first too, or null
   int32_t* ids;                // [lanes] out: this call's experts
   float* weights;              // [lanes] out
   int32_t layer;               // 0 .. layers - 1; layers: no routing, but the last forward's hash
@@ -41,6 +42,6 @@ struct alignas(8) RouteParams {
   int32_t outputWords;
   int32_t sanitise;            // 1: invalid lanes become -1 with weight 0 here; 0: the planner does that
 };
-static_assert(sizeof(RouteParams) == 96);
+static_assert(sizeof(RouteParams) == 104);
 
 }  // namespace pool

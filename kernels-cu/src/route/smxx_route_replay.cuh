@@ -73,8 +73,9 @@ __device__ inline void replayRoute(const RouteParams& p) {
   }
   if (p.layer == p.layers) return;
 
-  // The recording's place depends on the output by data, through a sum that the compiler can't know to add nothing.
-  const int64_t nothing = static_cast<int64_t>(sum & (static_cast<uint64_t>(p.layer) >> 31));
+  // The recording's place depends on all of it by data, through a sum that the compiler can't know to add nothing.
+  const uint64_t read = p.digest == nullptr ? sum : sum ^ *p.digest;
+  const int64_t nothing = static_cast<int64_t>(read & (static_cast<uint64_t>(p.layer) >> 31));
   const int64_t at = (forward % p.tapeForwards * p.layers + p.layer) * p.lanes + nothing;
   for (int lane = threadIdx.x; lane < p.lanes; lane += kRouteThreads) {
     const int32_t id = p.tapeIds[at + lane];

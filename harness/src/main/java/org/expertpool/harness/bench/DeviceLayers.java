@@ -14,6 +14,7 @@ import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
 import org.expertpool.pool.cuda.engine.FixedEngine;
+import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
@@ -139,8 +140,10 @@ public final class DeviceLayers {
             RoutingTape tape,
             DecodeGraph mode,
             int count) {
-        try (DeviceForward forward =
-                new DeviceForward(model, engine, tokens, tape, 4, 1, 1, RouteReplay.Reading.FIRST_TOKEN, mode)) {
+        try (DeviceForward forward = new DeviceForward(
+                model,
+                engine,
+                ForwardSpec.of(tokens, tape, 4, 1, 1, mode).withReading(RouteReplay.Reading.FIRST_TOKEN))) {
             if (engine instanceof DevicePool pool) {
                 pool.openGate(RowCheck.SAMPLED);
             }

@@ -12,6 +12,7 @@ import org.expertpool.pool.cuda.engine.DeviceBank;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
+import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.cuda.engine.WidePool;
@@ -134,8 +135,10 @@ public final class PrefillLayers {
             int count) {
         WidePool engine = new WidePool(pool, way);
         RouteReplay.Reading reading = RouteReplay.Reading.FIRST_TOKEN;
-        try (DeviceForward forward =
-                new DeviceForward(model, engine, tokens, tape, INPUTS, 1, TAPE_FORWARDS, reading, mode)) {
+        try (DeviceForward forward = new DeviceForward(
+                model,
+                engine,
+                ForwardSpec.of(tokens, tape, INPUTS, 1, TAPE_FORWARDS, mode).withReading(reading))) {
             long hash = forward.run(TAPE_FORWARDS).hash(0);
             String launched = mode == DecodeGraph.NONE ? "eager" : "graph";
             LayerTime layer = LayerTime.of(engine.name(), launched, tokens, -1, model.layers(), forward.time(count));

@@ -18,6 +18,7 @@ import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
+import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
@@ -27,8 +28,12 @@ import org.expertpool.pool.cuda.engine.RoutingTape;
  * trace's order is kept. Everything is prepared in the constructor, before a pool's gate is opened.
  */
 public final class DeviceReplay implements AutoCloseable {
-    /** How calls of so many tokens are made. */
-    public record Way(LayerEngine engine, DecodeGraph mode) {}
+    /**
+     * How calls of so many tokens are made.
+     *
+     * @param denseBytes read by each layer in the place of its dense weights; 0: none
+     */
+    public record Way(LayerEngine engine, DecodeGraph mode, long denseBytes) {}
 
     /**
      * What came out.
@@ -64,7 +69,18 @@ public final class DeviceReplay implements AutoCloseable {
             Way way = ways.apply(tokens);
             forwards.put(
                     tokens,
-                    new DeviceForward(model, way.engine(), tokens, tape, model.layers(), seed, count, way.mode()));
+                    new DeviceForward(
+                            model,
+                            way.engine(),
+                            new ForwardSpec(
+                                    tokens,
+                                    tape,
+                                    model.layers(),
+                                    seed,
+                                    count,
+                                    RouteReplay.Reading.ALL,
+                                    way.mode(),
+                                    way.denseBytes())));
         });
     }
 

@@ -27,6 +27,7 @@ enum Axis {
     DECODE_TOKENS,
     ROWS,
     GRAPH_MODE,
+    REST,
     CONTEXT,
     MEMORY,
     DEVICE;
@@ -41,6 +42,12 @@ enum Axis {
 
     /** Engine: the experts of whole layers read from host memory by the kernels, until the memory budget is met. */
     static final String UVA = "uva";
+
+    /** Rest of the model, on a device: nothing beside the routed experts. */
+    static final String NO_REST = "none";
+
+    /** Rest of the model, on a device: a read of as many bytes as each layer's dense weights have. */
+    static final String DENSE = "dense";
 
     /** Walking order over axis and control keys. */
     static final Comparator<String> WALKING_ORDER =
@@ -82,6 +89,7 @@ enum Axis {
                         field,
                         text(field, value),
                         Stream.of(Scope.values()).map(Scope::toString).toArray(String[]::new));
+            case REST -> oneOf(field, text(field, value), NO_REST, DENSE);
             case GRAPH_MODE -> GraphMode.of(field, text(field, value)).word();
             case MEMORY -> size(field, text(field, value));
         };

@@ -66,6 +66,11 @@ record Cell(String id, Map<String, String> settings) {
         return setting(Axis.GRAPH_MODE).map(word -> GraphMode.of("graph_mode", word));
     }
 
+    /** What beside the routed experts runs on a device: {@link Axis#NO_REST} or {@link Axis#DENSE}. */
+    String rest() {
+        return setting(Axis.REST).orElse(Axis.NO_REST);
+    }
+
     OptionalLong contextTokens() {
         return setting(Axis.CONTEXT).stream().mapToLong(Long::parseLong).findFirst();
     }

@@ -39,7 +39,7 @@ final class CudaBackend implements CellBackend {
     private static final double MICROS_PER_SECOND = 1e6;
     private static final double MICROS_PER_MILLI = 1e3;
     private static final double BYTES_PER_GB = 1e9;
-    private static final double LOADED_BYTES_PER_SECOND = 2e9;
+    private static final double LOADED_BYTES_PER_SECOND = 2e10;
 
     private record Loaded(long seed, DeviceModel model) {}
 
@@ -118,16 +118,23 @@ final class CudaBackend implements CellBackend {
         DeviceReplay.Result result =
                 cell.isPool() ? runPool(cell, trace, experts, row) : runFixed(cell, trace, experts, row);
         row.put("output_sha256", result.outputSha256());
+        row.put("note", note(cell));
         putTimes(row, result);
+    }
+
+    private String note(Cell cell) {
+        return cell.rest().equals(Axis.DENSE)
+                ? "experts, and " + model.denseBytesPerLayer() + " dense bytes read a layer"
+                : "experts alone";
     }
 
     private void refuse(Cell cell) {
         GraphMode mode = cell.graphMode().orElse(GraphMode.FULL_DECODE);
         require(
-                mode != GraphMode.PIECEWISE,
+                mode != GraphMode.PIECEWISE || cell.rest().equals(Axis.DENSE),
                 "graph_mode",
                 mode.word(),
-                "none, full-decode or full: a segment around nothing is no graph");
+                "another without rest = \"dense\": a graph around nothing is none");
         require(cell.device().isEmpty(), "device", cell.device().orElse(""), "none: it is this machine's");
         require(cell.contextTokens().isEmpty(), "context", cell.contextTokens(), "none: there is no KV cache here");
         if (!cell.isPool()) {
@@ -213,15 +220,24 @@ final class CudaBackend implements CellBackend {
                         .width()
                         .lanes()
                 : model.topK();
-        DecodeGraph decode = mode == GraphMode.NONE ? DecodeGraph.NONE : DecodeGraph.FULL_DECODE;
-        DecodeGraph prefill = mode == GraphMode.FULL ? DecodeGraph.FULL_DECODE : DecodeGraph.NONE;
+        DecodeGraph decode = switch (mode) {
+            case NONE -> DecodeGraph.NONE;
+            case PIECEWISE -> DecodeGraph.PIECEWISE;
+            case FULL_DECODE, FULL -> DecodeGraph.FULL_DECODE;
+        };
+        DecodeGraph prefill = switch (mode) {
+            case NONE, FULL_DECODE -> DecodeGraph.NONE;
+            case PIECEWISE -> DecodeGraph.PIECEWISE;
+            case FULL -> DecodeGraph.FULL_DECODE;
+        };
+        long denseBytes = cell.rest().equals(Axis.DENSE) ? model.denseBytesPerLayer() / 16 * 16 : 0;
         return new DeviceReplay(
                 trace,
                 definition.window(cell).score(),
                 experts,
                 tokens -> tokens * model.topK() <= plannedLanes
-                        ? new DeviceReplay.Way(planned, decode)
-                        : new DeviceReplay.Way(wide, prefill),
+                        ? new DeviceReplay.Way(planned, decode, denseBytes)
+                        : new DeviceReplay.Way(wide, prefill, denseBytes),
                 cell.seed().orElse(1));
     }
 

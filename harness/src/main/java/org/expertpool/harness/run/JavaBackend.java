@@ -125,6 +125,7 @@ final class JavaBackend implements CellBackend {
                 cell.setting(Axis.GRAPH_MODE).orElse(""),
                 "none: the Java engine has no graphs");
         require(!cell.engine().equals(Axis.UVA), "engine", cell.engine(), "pool or resident: Java has one memory");
+        require(cell.rest().equals(Axis.NO_REST), "rest", cell.rest(), "none: the Java engine runs the experts alone");
         if (!cell.isPool()) {
             return;
         }

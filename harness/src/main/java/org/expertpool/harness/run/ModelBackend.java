@@ -142,7 +142,7 @@ final class ModelBackend implements CellBackend {
     public void measure(Cell cell, int repetition, ResultRow.Builder row) {
         if (!cell.isPool()) {
             throw new BadInputException("engine " + cell.engine()
-                    + ": the model backend replays a pool's planner, expected engine pool or backend java");
+                    + ": the model backend replays a pool's planner, expected engine pool, or backend java or cuda");
         }
         for (Axis axis : List.of(Axis.GRAPH_MODE, Axis.MEMORY)) {
             if (cell.device().isEmpty() && cell.setting(axis).isPresent()) {

@@ -38,6 +38,9 @@ final class RunReport {
             } catch (FigureException noFonts) {
                 // The rows are what a run is for: they are kept, and 'plot' draws from them later.
                 notices.println("no figures: " + noFonts.getMessage());
+            } catch (NoClassDefFoundError noGraphics) {
+                notices.println("no figures: this Java runtime has no " + noGraphics.getMessage()
+                        + "; 'plot' draws them where one has");
             }
         }
         writeReadme(figures);

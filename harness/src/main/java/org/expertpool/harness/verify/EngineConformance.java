@@ -20,9 +20,11 @@ import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DeviceMoeEngine;
 import org.expertpool.pool.cuda.engine.DevicePool;
 import org.expertpool.pool.cuda.engine.FixedEngine;
+import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
+import org.expertpool.pool.cuda.engine.SplitEngine;
 import org.expertpool.pool.engine.Float64Layer;
 import org.expertpool.pool.format.Bf16;
 import org.expertpool.pool.lifecycle.RowCheck;
@@ -41,6 +43,7 @@ public final class EngineConformance {
 
     private static final int COPY_BLOCKS = 16;
     private static final int[] WIDE_TOKENS = {8, 64, 512};
+    private static final long DENSE_BYTES = 1 << 20;
     private static final double MOST_CHAIN_ERROR = 5e-3;
     private static final double MOST_LANE_ERROR = 1e-2;
 
@@ -74,9 +77,10 @@ public final class EngineConformance {
                 PinnedSource.load(context, memory -> shape.weights().hostSource(memory, layer -> {}));
         DeviceModel model = DeviceModel.of(context, source, shape.topK());
         try (LayerEngine resident = FixedEngine.resident(model);
-                LayerEngine uva = FixedEngine.uva(model, shape.layers() - 1)) {
+                LayerEngine uva = FixedEngine.uva(model, shape.layers() - 1);
+                LayerEngine split = new SplitEngine(model, shape.experts() / 2)) {
             for (int tokens = 1; tokens <= Math.min(4, shape.planned()); tokens *= 2) {
-                compareDecode(shape, model, resident, uva, tokens);
+                compareDecode(shape, model, resident, List.of(resident, uva, split), tokens);
             }
             compareWide(shape, model, resident, uva);
             new WideConformance(shape, model, resident, (name, comparison) -> report(shape, name, comparison))
@@ -87,12 +91,12 @@ public final class EngineConformance {
     }
 
     private void compareDecode(
-            EngineShape shape, DeviceModel model, LayerEngine resident, LayerEngine uva, int tokens) {
+            EngineShape shape, DeviceModel model, LayerEngine resident, List<LayerEngine> engines, int tokens) {
         RoutingTape tape = shape.tape(tokens, shape.forwards(), tokens);
         List<Long> expected = hashes(model, resident, tape, DecodeGraph.NONE);
         for (DecodeGraph mode : DecodeGraph.values()) {
             String suffix = ", " + tokens + " tokens, " + mode.name().toLowerCase(Locale.ROOT);
-            for (LayerEngine engine : List.of(resident, uva)) {
+            for (LayerEngine engine : engines) {
                 report(shape, engine.name() + suffix, () -> compare(expected, hashes(model, engine, tape, mode)));
             }
             for (int rows : shape.rows()) {
@@ -279,7 +283,9 @@ public final class EngineConformance {
 
     private static DeviceForward forward(DeviceModel model, LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
         int tokens = tape.lanes() / model.shape().topK();
-        return new DeviceForward(model, engine, tokens, tape, model.layers(), 1, tape.forwards(), mode);
+        ForwardSpec spec = ForwardSpec.of(tokens, tape, model.layers(), 1, tape.forwards(), mode);
+        return new DeviceForward(
+                model, engine, mode == DecodeGraph.PIECEWISE ? spec.withDenseBytes(DENSE_BYTES) : spec);
     }
 
     private static List<Long> hashes(RouteReplay routes, int forwards) {

@@ -11,6 +11,7 @@ import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
+import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.MoeShape;
 import org.expertpool.pool.cuda.engine.RouteReplay;
@@ -141,7 +142,7 @@ final class WideConformance {
     private DeviceForward forward(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
         int tokens = tape.lanes() / model.shape().topK();
         int inputs = tokens == MoeShape.MAX_TOKENS ? 1 : model.layers();
-        return new DeviceForward(model, engine, tokens, tape, inputs, 1, FORWARDS, RouteReplay.Reading.ALL, mode);
+        return new DeviceForward(model, engine, ForwardSpec.of(tokens, tape, inputs, 1, FORWARDS, mode));
     }
 
     private static List<Long> hashes(RouteReplay routes) {

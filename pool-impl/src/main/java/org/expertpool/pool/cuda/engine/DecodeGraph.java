@@ -4,6 +4,8 @@ package org.expertpool.pool.cuda.engine;
 public enum DecodeGraph {
     /** Each kernel launched. */
     NONE,
+    /** A captured graph of what lies between the MoE layers, and these launched kernel by kernel. */
+    PIECEWISE,
     /** One captured graph a forward. */
     FULL_DECODE
 }

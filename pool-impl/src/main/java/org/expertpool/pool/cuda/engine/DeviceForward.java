@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaGraph;
 import org.expertpool.pool.cuda.CudaStream;
@@ -18,48 +19,38 @@ public final class DeviceForward implements AutoCloseable {
     private final DeviceModel model;
     private final CallMemory memory;
     private final LayerCalls calls;
+    private final DenseWork dense; // null for none
     private final RouteReplay routes;
-    private final CudaGraph graph; // null where every kernel is launched
+    private final DecodeGraph mode;
+    private final List<CudaGraph> graphs = new ArrayList<>(); // none; one a layer; or one
 
-    /** As below, reading and hashing all of every output. */
-    public DeviceForward(
-            DeviceModel model,
-            LayerEngine engine,
-            int tokens,
-            RoutingTape tape,
-            int inputs,
-            long seed,
-            int hashSlots,
-            DecodeGraph mode) {
-        this(model, engine, tokens, tape, inputs, seed, hashSlots, RouteReplay.Reading.ALL, mode);
-    }
-
-    /**
-     * Prepares, warms up and, if asked, captures; with the gate closed, if the engine is a pool.
-     *
-     * @param inputs different inputs; layer l gets number {@code l % inputs}
-     * @param hashSlots forwards whose hashes are kept
-     */
-    public DeviceForward(
-            DeviceModel model,
-            LayerEngine engine,
-            int tokens,
-            RoutingTape tape,
-            int inputs,
-            long seed,
-            int hashSlots,
-            RouteReplay.Reading reading,
-            DecodeGraph mode) {
+    /** Prepares, warms up and, if asked, captures; with the gate closed, if the engine is a pool. */
+    public DeviceForward(DeviceModel model, LayerEngine engine, ForwardSpec spec) {
+        if (spec.mode() == DecodeGraph.PIECEWISE && spec.denseBytes() == 0) {
+            throw new BadInputException(
+                    "graph mode is piecewise, expected another without the dense stand-in: a graph around nothing");
+        }
         this.model = model;
-        memory = new CallMemory(model, tokens, inputs);
-        upload(seed);
+        mode = spec.mode();
+        memory = new CallMemory(model, spec.tokens(), spec.inputs());
+        upload(spec.seed());
         calls = engine.bind(memory);
-        routes = new RouteReplay(model, engine, calls, memory, tape, hashSlots, reading);
-        enqueue(model.stream());
+        dense = spec.denseBytes() == 0 ? null : new DenseWork(model, memory, spec.denseBytes());
+        routes = new RouteReplay(
+                model,
+                engine,
+                calls,
+                memory,
+                spec.tape(),
+                spec.hashSlots(),
+                spec.reading(),
+                layer -> dense == null ? 0 : dense.digest(layer));
+        for (int layer = 0; layer < model.layers(); layer++) {
+            enqueueBetween(layer, model.stream());
+            calls.enqueue(layer, model.stream());
+        }
         routes.finish("warm up engine " + engine.name());
-        graph = mode == DecodeGraph.NONE
-                ? null
-                : CudaGraph.capture(model.context(), model.stream(), () -> enqueue(model.stream()));
+        capture();
         reset();
     }
 
@@ -74,11 +65,28 @@ public final class DeviceForward implements AutoCloseable {
         }
     }
 
-    private void enqueue(CudaStream stream) {
-        for (int layer = 0; layer < model.layers(); layer++) {
-            routes.enqueue(layer, stream);
-            calls.enqueue(layer, stream);
+    private void capture() {
+        if (mode == DecodeGraph.FULL_DECODE) {
+            graphs.add(CudaGraph.capture(model.context(), model.stream(), () -> {
+                for (int layer = 0; layer < model.layers(); layer++) {
+                    enqueueBetween(layer, model.stream());
+                    calls.enqueue(layer, model.stream());
+                }
+            }));
         }
+        for (int layer = 0; mode == DecodeGraph.PIECEWISE && layer < model.layers(); layer++) {
+            int captured = layer;
+            graphs.add(
+                    CudaGraph.capture(model.context(), model.stream(), () -> enqueueBetween(captured, model.stream())));
+        }
+    }
+
+    /** All of a layer that is not its experts. */
+    private void enqueueBetween(int layer, CudaStream stream) {
+        if (dense != null) {
+            dense.enqueue(layer, stream);
+        }
+        routes.enqueue(layer, stream);
     }
 
     /** Starts the tape again. Placement stays as it is. */
@@ -89,10 +97,17 @@ public final class DeviceForward implements AutoCloseable {
     /** Enqueues forwards; nothing is waited for. */
     public void enqueue(int forwards) {
         for (int forward = 0; forward < forwards; forward++) {
-            if (graph == null) {
-                enqueue(model.stream());
-            } else {
-                graph.launch(model.stream());
+            if (mode == DecodeGraph.FULL_DECODE) {
+                graphs.get(0).launch(model.stream());
+                continue;
+            }
+            for (int layer = 0; layer < model.layers(); layer++) {
+                if (mode == DecodeGraph.PIECEWISE) {
+                    graphs.get(layer).launch(model.stream());
+                } else {
+                    enqueueBetween(layer, model.stream());
+                }
+                calls.enqueue(layer, model.stream());
             }
         }
     }
@@ -133,10 +148,11 @@ public final class DeviceForward implements AutoCloseable {
 
     @Override
     public void close() {
-        if (graph != null) {
-            graph.close();
-        }
+        graphs.forEach(CudaGraph::close);
         routes.close();
+        if (dense != null) {
+            dense.close();
+        }
         calls.close();
         memory.close();
     }

@@ -7,6 +7,7 @@ import static org.expertpool.pool.cuda.layout.RouteLayouts.THREADS;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntToLongFunction;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
@@ -46,7 +47,10 @@ public final class RouteReplay implements AutoCloseable {
         FIRST_TOKEN
     }
 
-    /** @param hashSlots forwards whose hashes are kept, the last ones */
+    /**
+     * @param hashSlots forwards whose hashes are kept, the last ones
+     * @param digests by layer, device address of a u64 that is read before its routing as well; 0 for none
+     */
     public RouteReplay(
             DeviceModel model,
             LayerEngine engine,
@@ -54,7 +58,8 @@ public final class RouteReplay implements AutoCloseable {
             CallMemory memory,
             RoutingTape tape,
             int hashSlots,
-            Reading reading) {
+            Reading reading,
+            IntToLongFunction digests) {
         if (tape.layers() != model.layers() || tape.lanes() != memory.lanes()) {
             throw new BadInputException("routing tape: " + tape.layers() + " layers of " + tape.lanes()
                     + " lanes, expected " + model.layers() + " of " + memory.lanes());
@@ -79,6 +84,9 @@ public final class RouteReplay implements AutoCloseable {
         for (int layer = 0; layer <= model.layers(); layer++) {
             int before = (layer + model.layers() - 1) % model.layers();
             layers.add(kernel(layer, engine.validates(), calls.plan(before), memory, tape));
+            layers.get(layer)
+                    .argument()
+                    .putLong(ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0);
         }
         reset();
     }

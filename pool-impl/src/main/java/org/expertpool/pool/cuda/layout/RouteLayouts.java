@@ -14,9 +14,9 @@ public final class RouteLayouts {
 
     /** Argument of the kernel that routes from a recording. */
     public static final StructLayout ROUTE_PARAMS = StructLayout.struct("RouteParams")
-            .pointer("tapeIds", "tapeWeights", "state", "hashes", "output", "plan", "ids", "weights")
+            .pointer("tapeIds", "tapeWeights", "state", "hashes", "output", "plan", "digest", "ids", "weights")
             .i32("layer", "layers", "lanes", "experts", "tapeForwards", "hashSlots", "outputWords", "sanitise")
-            .bytes(96);
+            .bytes(104);
 
     private RouteLayouts() {}
 

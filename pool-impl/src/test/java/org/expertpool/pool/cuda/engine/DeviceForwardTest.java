@@ -24,14 +24,17 @@ class DeviceForwardTest {
                         "1 tokens: every forward equal",
                         "2 tokens: every forward equal",
                         "NONE: placements as planned",
+                        "PIECEWISE: placements as planned",
                         "FULL_DECODE: placements as planned",
                         "NONE: invalid routing reported",
+                        "PIECEWISE: invalid routing reported",
                         "FULL_DECODE: invalid routing reported",
                         "gate is 1, expected 0 until openGate has checked the placement",
                         "swap of experts 5 and 0 of layer 1: the gate is open, expected closed",
                         "row 1 (layer 0, expert 1) differs from its host row at byte 0 of 6912",
                         "rows is 1: min(rows, experts - 1) = 1, expected 0 (pool off) or at least topK = 2",
                         "host layers is 4, expected 0 to 3",
+                        "graph mode is piecewise, expected another without the dense stand-in: a graph around nothing",
                         "single calls equal",
                         "not freed: 0");
     }

@@ -15,6 +15,8 @@ import org.expertpool.pool.plan.ReferencePlanner;
 
 /** What the child JVM of {@link DeviceForwardTest} runs: whole forwards through every engine and graph mode. */
 final class EmulatedForward {
+    private static final long DENSE_BYTES = 256;
+
     private final ForwardFixture fixture;
     private final DeviceModel model;
 
@@ -56,7 +58,7 @@ final class EmulatedForward {
                 expected.add(fixture.expectedHash(tape, forward));
             }
             for (DecodeGraph mode : DecodeGraph.values()) {
-                for (String name : List.of("resident", "uva", "pool 2", "pool 4")) {
+                for (String name : List.of("resident", "uva", "uva rows", "pool 2", "pool 4")) {
                     try (LayerEngine engine = engine(name)) {
                         require(hashes(engine, tape, mode).equals(expected), name + ", " + mode);
                     }
@@ -70,6 +72,7 @@ final class EmulatedForward {
         return switch (name) {
             case "resident" -> FixedEngine.resident(model);
             case "uva" -> FixedEngine.uva(model, 2);
+            case "uva rows" -> new SplitEngine(model, 3);
             default -> DevicePool.install(model, fixture.config(Integer.parseInt(name.substring(5))), 2);
         };
     }
@@ -89,15 +92,15 @@ final class EmulatedForward {
     }
 
     private DeviceForward forward(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
-        return new DeviceForward(
-                model,
-                engine,
+        ForwardSpec spec = ForwardSpec.of(
                 tape.lanes() / ForwardFixture.TOP_K,
                 tape,
                 ForwardFixture.INPUTS,
                 ForwardFixture.SEED,
                 ForwardFixture.FORWARDS,
                 mode);
+        return new DeviceForward(
+                model, engine, mode == DecodeGraph.PIECEWISE ? spec.withDenseBytes(DENSE_BYTES) : spec);
     }
 
     private void placementsAndControls() {
@@ -197,6 +200,10 @@ final class EmulatedForward {
         }
         System.out.println(failure(() -> DevicePool.install(model, fixture.config(1), 2)));
         System.out.println(failure(() -> FixedEngine.uva(model, 4)));
+        try (LayerEngine resident = FixedEngine.resident(model)) {
+            ForwardSpec aroundNothing = ForwardSpec.of(1, tape, 1, 1, 1, DecodeGraph.PIECEWISE);
+            System.out.println(failure(() -> new DeviceForward(model, resident, aroundNothing)));
+        }
     }
 
     /** One call at a time beside the Java engine, the same bits. */

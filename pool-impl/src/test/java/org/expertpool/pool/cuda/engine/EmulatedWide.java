@@ -96,8 +96,8 @@ final class EmulatedWide {
     }
 
     private List<Long> hashes(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
-        try (DeviceForward forward = new DeviceForward(
-                model, engine, TOKENS, tape, LAYERS, 1, tape.forwards(), RouteReplay.Reading.ALL, mode)) {
+        try (DeviceForward forward =
+                new DeviceForward(model, engine, ForwardSpec.of(TOKENS, tape, LAYERS, 1, tape.forwards(), mode))) {
             RouteReplay routes = forward.run(tape.forwards());
             return IntStream.range(0, tape.forwards()).mapToObj(routes::hash).toList();
         }

@@ -1,0 +1,125 @@
+package org.expertpool.pool.cuda.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaStream;
+import org.expertpool.pool.cuda.DeviceBuffer;
+
+/**
+ * The other way to leave experts on the host: the first rows of every layer are resident, the rest are read through the
+ * host source's device view, in two launches and one sum. Rows never move.
+ */
+public final class SplitEngine implements LayerEngine {
+    private static final int ABSENT = -1;
+
+    private final DeviceModel model;
+    private final int rows;
+    private final DeviceBank bank;
+
+    /** @param rows resident experts of each layer, 1 to E - 1 */
+    public SplitEngine(DeviceModel model, int rows) {
+        int experts = model.shape().experts();
+        if (rows < 1 || rows >= experts) {
+            throw new BadInputException("resident rows is " + rows + ", expected 1 to " + (experts - 1));
+        }
+        this.model = model;
+        this.rows = rows;
+        bank = new DeviceBank(model.context(), model.shape().row(), Math.multiplyExact(model.layers(), rows));
+        for (int layer = 0; layer < model.layers(); layer++) {
+            bank.copyIn(layer * rows, model.source(), layer, 0, rows, model.stream());
+        }
+        model.stream().synchronise("copy in the first " + rows + " rows of each layer");
+    }
+
+    @Override
+    public String name() {
+        return "uva-rows";
+    }
+
+    @Override
+    public long bankBytes() {
+        return bank.bytes();
+    }
+
+    @Override
+    public boolean validates() {
+        return false;
+    }
+
+    @Override
+    public LayerCalls bind(CallMemory memory) {
+        return new Calls(memory);
+    }
+
+    @Override
+    public void close() {
+        bank.close();
+    }
+
+    private final class Calls implements LayerCalls {
+        private final DeviceMoe moe;
+        private final DeviceBuffer inBank; // i32 [E]
+        private final DeviceBuffer onHost; // i32 [E]
+        private final List<MoeLaunch> hits = new ArrayList<>();
+        private final List<MoeLaunch> others = new ArrayList<>();
+
+        private Calls(CallMemory memory) {
+            moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
+            inBank = rowOfExpert(expert -> expert < rows ? expert : ABSENT);
+            onHost = rowOfExpert(expert -> expert < rows ? ABSENT : expert);
+            for (int layer = 0; layer < model.layers(); layer++) {
+                RowView ofLayer = bank.view().from((long) layer * rows);
+                hits.add(moe.bindAligned(call(memory, layer, inBank, ofLayer)));
+                others.add(moe.bindAligned(call(memory, layer, onHost, model.hostRows(layer))));
+            }
+        }
+
+        private DeviceBuffer rowOfExpert(IntUnaryOperator row) {
+            int experts = model.shape().experts();
+            return DeviceBuffer.holding(
+                    model.context(),
+                    model.stream(),
+                    (long) Integer.BYTES * experts,
+                    host -> host.asIntBuffer()
+                            .put(IntStream.range(0, experts).map(row).toArray()));
+        }
+
+        private MoeCall call(CallMemory memory, int layer, DeviceBuffer rowOfExpert, RowView view) {
+            return new MoeCall(
+                    memory.tokens(),
+                    memory.activations(layer),
+                    memory.ids(),
+                    memory.ids(),
+                    rowOfExpert.address(),
+                    memory.weights(),
+                    model.alphas().address(layer),
+                    view,
+                    memory.out());
+        }
+
+        @Override
+        public void enqueue(int layer, CudaStream stream) {
+            hits.get(layer).enqueueAlign(stream);
+            hits.get(layer).enqueueGemms(stream);
+            others.get(layer).enqueueGemms(stream);
+            hits.get(layer).enqueueSum(stream);
+        }
+
+        @Override
+        public long plan(int layer) {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            others.forEach(MoeLaunch::close);
+            hits.forEach(MoeLaunch::close);
+            onHost.close();
+            inBank.close();
+            moe.close();
+        }
+    }
+}
