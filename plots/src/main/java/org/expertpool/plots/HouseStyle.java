@@ -101,6 +101,9 @@ final class HouseStyle {
         if (cold) {
             return perLayer ? SeriesStyle.Dash.DASH_DOT : SeriesStyle.Dash.SHORT;
         }
+        if (curve.value("scope").equals("miss-curve")) {
+            return SeriesStyle.Dash.SHORT;
+        }
         return perLayer ? SeriesStyle.Dash.LONG : SeriesStyle.Dash.SOLID;
     }
 

@@ -48,6 +48,7 @@ final class Words {
         return switch (scope) {
             case "global" -> "global bank";
             case "layer" -> "per layer";
+            case "miss-curve" -> "shares by miss curves";
             default -> "scope " + scope;
         };
     }

@@ -40,7 +40,9 @@ import picocli.CommandLine.Spec;
                     + " belady-forced for bound.belady and bound.belady-forced, static for",
             "static.profile, static-leaky, heat, half-pinned. Arguments left out take their defaults.",
             "Promotion controls and --initial do not bear on static; controls do not bear on heat and belady. Belady takes"
-                    + " four bytes of memory per selection of the trace. Results do not depend on --threads."
+                    + " four bytes of memory per selection of the trace. Results do not depend on --threads.",
+            "--gap says where the misses come from; analyse also takes them apart by layer, by sequence and over time, and shows"
+                    + " working sets, reuse distances and lag overlap."
         })
 final class SimulateCommand implements Callable<Integer> {
     @Spec
