@@ -123,13 +123,15 @@ __device__ inline void chooseExperts(const RouterParams& p) {
 // Vectors of the matrix that a thread has in flight.
 constexpr int kRouterVectors = 10;
 
-// This thread's vectors of 8 from `first` on, every 32nd, all in flight at once.
-__device__ inline void loadVectors(Words4 (&to)[kRouterVectors], const uint16_t* from, int first, int vectors) {
-#pragma unroll
-  for (int v = 0; v < kRouterVectors; ++v) {
-    const int vector = first + v * kWarp;
-    loadOnce4(to[v], from + 8 * vector, vector < vectors);
-  }
+// As loadOnce4, but through L1: the block's other warps read the same.
+__device__ inline void loadAgain4(Words4& v, const void* from, bool wanted) {
+#ifdef __CUDACC__
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+      : "+r"(v.word[0]), "+r"(v.word[1]), "+r"(v.word[2]), "+r"(v.word[3])
+      : "l"(from), "r"(static_cast<uint32_t>(wanted)));
+#else
+  loadOnce4(v, from, wanted);
+#endif
 }
 
 // Logits of one expert for so many tokens, by a warp: each thread takes every 32nd vector of 8 in ascending order, then
@@ -143,12 +145,21 @@ __device__ inline void expertLogits(const RouterParams& p, int expert, int first
   for (int first = lane; first < vectors; first += kWarp * kRouterVectors) {
     // Past the end all is zero, and zero times zero changes no sum.
     Words4 row[kRouterVectors] = {};
-    loadVectors(row, matrix, first, vectors);
+#pragma unroll
+    for (int v = 0; v < kRouterVectors; ++v) {
+      const int vector = first + v * kWarp;
+      loadOnce4(row[v], matrix + 8 * vector, vector < vectors);
+    }
 #pragma unroll
     for (int t = 0; t < kTokens; ++t) {
       const int token = firstToken + t < p.tokens ? firstToken + t : p.tokens - 1;
+      const uint16_t* activations = p.activations + static_cast<int64_t>(token) * p.hidden;
       Words4 x[kRouterVectors] = {};
-      loadVectors(x, p.activations + static_cast<int64_t>(token) * p.hidden, first, vectors);
+#pragma unroll
+      for (int v = 0; v < kRouterVectors; ++v) {
+        const int vector = first + v * kWarp;
+        loadAgain4(x[v], activations + 8 * vector, vector < vectors);
+      }
 #pragma unroll
       for (int v = 0; v < kRouterVectors; ++v) {
 #pragma unroll

@@ -11,11 +11,13 @@ import jcuda.driver.JCudaDriver;
  */
 public final class Kernel implements AutoCloseable {
     private final String name;
+    private final String launching; // made once: a launch is timed in microseconds
     private final CUfunction function;
     private final KernelArgument argument;
 
     Kernel(String name, CUfunction function, KernelArgument argument) {
         this.name = name;
+        launching = "launch " + name;
         this.function = function;
         this.argument = argument;
     }
@@ -42,7 +44,7 @@ public final class Kernel implements AutoCloseable {
     /** As {@link #launch(int, int, CudaStream)}, with so many bytes of dynamic shared memory a block. */
     public void launch(int blocks, int threads, int sharedBytes, CudaStream stream) {
         CudaException.check(
-                "launch " + name,
+                launching,
                 "cuLaunchKernel",
                 JCudaDriver.cuLaunchKernel(
                         function, blocks, 1, 1, threads, 1, 1, sharedBytes, stream.handle(), argument.table(), null));
