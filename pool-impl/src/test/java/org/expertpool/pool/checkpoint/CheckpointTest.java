@@ -66,6 +66,24 @@ class CheckpointTest {
                 .isEqualTo("2: " + layers);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{'decoder_sparse_step':2} | [1, 3, 5]",
+                "{'moe_layer_freq':2} | [0, 2, 4]",
+                "{'moe_layer_freq':2,'first_k_dense_replace':1} | [2, 4]",
+                "{'moe_layer_freq':[0,0,1,0,1,1]} | [2, 4, 5]",
+                "{'decoder_sparse_step':2,'mlp_only_layers':[3]} | [1, 5]",
+                "{'mlp_only_layers':[],'first_k_dense_replace':null} | [0, 1, 2, 3, 4, 5]"
+            })
+    void knowsWhichLayersHaveExperts(String fields, String layers) throws IOException {
+        fixture.config.put("num_hidden_layers", 6);
+        fixture.config.setAll((ObjectNode) new ObjectMapper().readTree(fields.replace('\'', '"')));
+        Files.writeString(folder.resolve("config.json"), fixture.config.toString());
+        assertThat(CheckpointConfig.read(folder).moeLayers()).hasToString(layers);
+    }
+
     @Test
     void numbersLayersWithExpertsFromZero() throws IOException {
         CheckpointFixture sparse =

@@ -66,6 +66,7 @@ class SafetensorsFileTest {
                 "{`a`:{`dtype`:8,`shape`:[6],`data_offsets`:[0,6]}} | tensor a: dtype is 8",
                 "{`a`:{`dtype`:`U8`,`data_offsets`:[0,6]}} | tensor a: lacks",
                 "{`a`:{`dtype`:`U8`,`shape`:[6],`data_offsets`:[0,6],`x`:{}}} | tensor a: unknown key x",
+                "{`a`:{`dtype`:`U8`,`shape`:[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,6],`data_offsets`:[0,6]}} | more than 16 numbers",
                 "{`a`:[]} | tensor a: is not described by an object",
                 "{`a`:{`dtype`:`U8`,`shape`:[4],`data_offsets`:[0,4]},`b`:{`dtype`:`U8`,`shape`:[3],`data_offsets`:[3,6]}}"
                         + "| tensor b: data_offsets begin at 3, expected 4, where the data before it ends: an overlap",
