@@ -1,6 +1,7 @@
 // Prints every field of every shared struct as CSV: struct, field, offset and size in bytes. A row without a field is the
 // struct itself, or a shared number with its value in the last column.
 #include <cstdio>
+#include <initializer_list>
 
 #include "pool/convert.h"
 #include "pool/layout.h"
@@ -14,6 +15,16 @@
 #define FIELD(type, field) \
   std::printf(#type "," #field ",%zu,%zu\n", offsetof(pool::type, field), sizeof(pool::type::field))
 
+#define BLOCK(name) block(#name, pool::name)
+
+static void block(const char* name, const pool::MoeBlock& block) {
+  std::printf("%s,threads,0,%d\n", name, block.threads());
+  std::printf("%s,lanes,0,%d\n", name, block.lanes());
+  std::printf("%s,gateUpParts,832,%d\n", name, block.tiles < 2 ? 0 : block.gateUpParts(832));
+  std::printf("%s,downParts,832,%d\n", name, block.downParts(832));
+  for (int lanes : {1, 3, block.lanes()}) std::printf("%s,sharedBytes,%d,%d\n", name, lanes, block.sharedBytes(lanes));
+}
+
 int main() {
   std::printf("struct,field,offset,bytes\n");
   NUMBER(kLayoutVersion);
@@ -24,21 +35,27 @@ int main() {
   NUMBER(kCopyThreads);
   NUMBER(kTileChannels);
   NUMBER(kMaxDecodeLanes);
-  NUMBER(kWideChunkWarps);
-  NUMBER(kNarrowChunkWarps);
   NUMBER(kChunkK);
-  NUMBER(kGeneralThreads);
   NUMBER(kAlignThreads);
   NUMBER(kPartitionThreads);
   NUMBER(kRouteThreads);
   NUMBER(kStandInThreads);
   NUMBER(kStandInBlocksPerProcessor);
   NUMBER(kRouterTokens);
+  NUMBER(kRouterThreads);
   NUMBER(kRouterWarps);
-  NUMBER(kChooseThreads);
   NUMBER(kConvertThreads);
   NUMBER(kProjections);
   NUMBER(kScaleValues);
+  NUMBER(kFastestDecodeTokens);
+  for (int tokens : {1, 256, 257, 1024, 1025, 8192}) {
+    std::printf("fastestBlockLanes,,%d,%d\n", tokens, pool::fastestBlockLanes(tokens));
+  }
+  BLOCK(kDecodeGateUp);
+  BLOCK(kDecodeDown);
+  BLOCK(kAligned8);
+  BLOCK(kAligned16);
+  BLOCK(kAligned32);
 
   STRUCT(PlanState);
   FIELD(PlanState, clock);
@@ -67,8 +84,6 @@ int main() {
   FIELD(StepOutput, copies);
   FIELD(StepOutput, routes);
   FIELD(StepOutput, safeIds);
-  FIELD(StepOutput, hitRows);
-  FIELD(StepOutput, missRows);
 
   STRUCT(PlanTables);
   FIELD(PlanTables, hotRow);
@@ -119,7 +134,6 @@ int main() {
   FIELD(LaneBlocks, sortedLanes);
   FIELD(LaneBlocks, blockExperts);
   FIELD(LaneBlocks, paddedLanes);
-  FIELD(LaneBlocks, laneCounts);
   FIELD(LaneBlocks, blockLanes);
   FIELD(LaneBlocks, maxBlocks);
 
@@ -214,10 +228,11 @@ int main() {
 
   STRUCT(RouterParams);
   FIELD(RouterParams, activations);
-  FIELD(RouterParams, matrix);
+  FIELD(RouterParams, gate);
   FIELD(RouterParams, logits);
   FIELD(RouterParams, ids);
   FIELD(RouterParams, weights);
+  FIELD(RouterParams, arrivals);
   FIELD(RouterParams, tokens);
   FIELD(RouterParams, hidden);
   FIELD(RouterParams, experts);

@@ -11,19 +11,15 @@ namespace test {
 struct MoeWay {
   std::string name;
   bool decode;
-  bool wide;       // decode: 8 chunks at a time
-  int blockLanes;  // decode 1 .. 8; general 8, 16 or 32
+  int blockLanes;  // decode 1 .. 8; aligned 8, 16 or 32
   int calls;       // decode: 2 computes the lanes of even and of odd experts apart
 
   bool takes(int lanes) const { return !decode || lanes <= pool::kMaxDecodeLanes; }
 };
 
 inline std::vector<MoeWay> moeWays() {
-  return {{"decode-wide-1", true, true, 1, 1}, {"decode-wide-1-apart", true, true, 1, 2},
-          {"decode-1", true, false, 1, 1},     {"decode-3", true, false, 3, 1},
-          {"decode-3-apart", true, false, 3, 2}, {"decode-8", true, false, 8, 1},
-          {"general-8", false, false, 8, 1},   {"general-16", false, false, 16, 1},
-          {"general-32", false, false, 32, 1}};
+  return {{"decode-1", true, 1, 1},    {"decode-1-apart", true, 1, 2}, {"decode-3", true, 3, 1}, {"decode-8-apart", true, 8, 2},
+          {"aligned-8", false, 8, 1}, {"aligned-16", false, 16, 1},   {"aligned-32", false, 32, 1}};
 }
 
 // Rows of the lanes that the call of that number, of way.calls, computes; -1 for the others.

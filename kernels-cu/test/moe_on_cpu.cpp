@@ -10,10 +10,10 @@ namespace {
 
 class CpuBackend {
  public:
-  // Whether the GEMMs of general ways are launched in parts, with the experts in two banks.
-  void inParts(bool value) { inParts_ = value; }
-
   void load(const test::MoeCase& experts) { case_ = &experts; }
+
+  // General calls are cut by experts and by ranges of aligned blocks.
+  void inParts(bool inParts) { inParts_ = inParts; }
 
   test::MoeResult run(const test::MoeCall& call, const test::MoeWay& way) {
     const test::MoeGeometry g = case_->g;
@@ -57,10 +57,10 @@ class CpuBackend {
     for (int number = 0; way.decode && number < way.calls; ++number) {
       const std::vector<int32_t> mine = test::rowsOfCall(rows, call.ids, way, number);
       p.rows = mine.data();
-      decode(p, way.wide);
+      decode(p);
     }
-    if (!way.decode && inParts_) generalInParts(p);
-    if (!way.decode && !inParts_) general(p);
+    if (!way.decode && inParts_) alignedInParts(p);
+    if (!way.decode && !inParts_) aligned(p);
     for (int32_t arrived : arrivals) {
       if (arrived != 0) test::moeFailure("arrivals are not 0 after the call");
     }
@@ -82,50 +82,43 @@ class CpuBackend {
  private:
   // What alignment writes, poisoned.
   struct BlockBuffers {
-    BlockBuffers(int lanes, int experts, int blockLanes) : counts(experts, 0x5a5a5a5a) {
+    BlockBuffers(int lanes, int experts, int blockLanes) {
       const int64_t maxBlocks = pool::maxLaneBlocks(lanes, experts, blockLanes);
       result.sortedLanes.assign(maxBlocks * blockLanes, 0x5a5a5a5a);
       result.blockExperts.assign(maxBlocks, 0x5a5a5a5a);
-      blocks = {result.sortedLanes.data(), result.blockExperts.data(), &result.paddedLanes, counts.data(), blockLanes,
+      blocks = {result.sortedLanes.data(), result.blockExperts.data(), &result.paddedLanes, blockLanes,
                 static_cast<int32_t>(maxBlocks)};
     }
     BlockBuffers(const BlockBuffers&) = delete;
     BlockBuffers& operator=(const BlockBuffers&) = delete;
 
     test::AlignResult result;
-    std::vector<int32_t> counts;
     pool::LaneBlocks blocks;
   };
 
   void align(const pool::MoeParams& p) {
     const int warps = pool::kAlignThreads / pool::kWarp;
-    launch(pool::kAlignThreads, (p.experts + warps - 1) / warps, [&] { pool::countLanes(p); });
-    launch(pool::kAlignThreads, (p.experts + warps - 1) / warps, [&] { pool::placeLanes(p); });
+    launch(pool::kAlignThreads, (p.experts + warps - 1) / warps, 0, [&] { pool::alignLanes(p); });
   }
 
-  void decode(const pool::MoeParams& p, bool wide) {
+  void decode(const pool::MoeParams& p) {
     uint8_t* shared = cpu::dynamicShared().data();
     const int lanes = p.tokens * p.topK;
-    const int tiles = p.width / pool::kTileChannels;
-    if (wide) {
-      launch(pool::DecodeLayout<pool::kWideChunkWarps, 2>::kThreads, lanes * tiles,
-             [&] { pool::decodeGateUp<pool::kWideChunkWarps>(p, shared); });
-    } else {
-      launch(pool::DecodeLayout<pool::kNarrowChunkWarps, 2>::kThreads, lanes * tiles,
-             [&] { pool::decodeGateUp<pool::kNarrowChunkWarps>(p, shared); });
-    }
-    launch(pool::DecodeLayout<pool::kNarrowChunkWarps, 1>::kThreads, lanes * (p.hidden / pool::kTileChannels),
-           [&] { pool::decodeDown<1>(p, shared); });
+    const pool::MoeBlock gateUp = pool::kDecodeGateUp, down = pool::kDecodeDown;
+    launch(gateUp.threads(), lanes * gateUp.gateUpParts(p.width), gateUp.sharedBytes(p.blockLanes),
+           [&] { pool::decodeGateUp<pool::DecodeGateUp>(p, shared); });
+    launch(down.threads(), lanes * down.downParts(p.hidden), down.sharedBytes(p.blockLanes),
+           [&] { pool::decodeDown<pool::DecodeDown>(p, shared); });
   }
 
-  void general(const pool::MoeParams& p) {
+  void aligned(const pool::MoeParams& p) {
     align(p);
     gemms(p, p.blocks.maxBlocks);
     sum(p);
   }
 
   // Every third expert in a bank of its own whose other rows are poison, then the others, by two ranges of aligned blocks.
-  void generalInParts(pool::MoeParams p) {
+  void alignedInParts(pool::MoeParams p) {
     align(p);
     std::vector<uint8_t> second(case_->bank.size(), 0xff);
     std::vector<int32_t> firstRows(p.experts, -1), secondRows(p.experts, -1);
@@ -151,25 +144,34 @@ class CpuBackend {
 
   void sum(const pool::MoeParams& p) {
     const int vectors = p.tokens * p.hidden / 8;
-    launch(pool::kAlignThreads, (vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, [&] { pool::generalSum(p); });
+    launch(pool::kAlignThreads, (vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, 0, [&] { pool::generalSum(p); });
   }
 
   void gemms(const pool::MoeParams& p, int blocks) {
-    if (p.blocks.blockLanes == 8) gemms<1>(p, blocks);
-    else if (p.blocks.blockLanes == 16) gemms<2>(p, blocks);
-    else gemms<4>(p, blocks);
+    if (p.blocks.blockLanes == 8) gemms<pool::ProductOf<pool::kAligned8>>(p, blocks);
+    else if (p.blocks.blockLanes == 16) gemms<pool::ProductOf<pool::kAligned16>>(p, blocks);
+    else gemms<pool::ProductOf<pool::kAligned32>>(p, blocks);
   }
 
-  template <int kLaneTiles>
+  template <typename Product>
   void gemms(const pool::MoeParams& p, int blocks) {
-    launch(pool::kGeneralThreads, blocks * ((p.width + 127) / 128), [&] { pool::generalGateUp<kLaneTiles>(p); });
-    launch(pool::kGeneralThreads, blocks * ((p.hidden + 255) / 256), [&] { pool::generalDown<kLaneTiles>(p); });
+    uint8_t* shared = cpu::dynamicShared().data();
+    const pool::MoeBlock block = Product::block();
+    launch(block.threads(), blocks * block.gateUpParts(p.width), block.sharedBytes(block.lanes()),
+           [&] { pool::generalGateUp<Product>(p, shared); });
+    launch(block.threads(), blocks * block.downParts(p.hidden), block.sharedBytes(block.lanes()),
+           [&] { pool::generalDown<Product>(p, shared); });
   }
 
+  // Shared memory is poison before, and must be so behind what the launch asks for after.
   template <typename Kernel>
-  void launch(int threads, int blocks, const Kernel& kernel) {
-    std::fill(cpu::dynamicShared().begin(), cpu::dynamicShared().end(), 0xff);
+  void launch(int threads, int blocks, int sharedBytes, const Kernel& kernel) {
+    std::vector<uint8_t>& shared = cpu::dynamicShared();
+    std::fill(shared.begin(), shared.end(), 0xff);
     cpu::Block(threads, blocks, seed_++).run(kernel);
+    for (size_t i = sharedBytes; i < shared.size(); ++i) {
+      if (shared[i] != 0xff) test::moeFailure("a kernel writes past its shared memory");
+    }
   }
 
   const test::MoeCase* case_ = nullptr;
@@ -184,6 +186,7 @@ int main(int argc, char** argv) {
   test::refusals();
   CpuBackend backend;
   test::alignments(backend, {1, 7, 300}, {1, 5, 40}, seed);
+  test::alignments(backend, {2 * pool::kWindowLanes + 9}, {3}, seed);  // in three windows
   test::exactNumbers(backend, {64, 64, 5, 2}, 2, seed);
   test::exactNumbers(backend, {192, 128, 6, 3}, 4, seed + 1);
   backend.inParts(true);

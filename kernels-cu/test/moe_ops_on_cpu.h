@@ -64,23 +64,21 @@ struct alignas(16) Words4 {
 inline void loadOnce4(Words4& v, const void* from, bool wanted) {
   if (wanted) std::memcpy(&v, from, sizeof v);
 }
-inline void loadOnce2(Words2& v, const void* from, bool wanted) {
+inline void loadShared4(Words4& v, const void* from, bool wanted) {
   if (wanted) std::memcpy(&v, from, sizeof v);
 }
-inline uint16_t loadShared16(const uint16_t* from) { return *from; }
+inline int32_t loadAcquire(const int32_t* from) { return *from; }
 
-// The product of two bf16 is exact in fp32; the kernels' products are exact in bf16 too, and this says so if not.
+inline uint32_t roundedToBf16(float value) {
+  const uint32_t bits = cpu::asBits(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+inline uint32_t packBf16(float low, float high) { return roundedToBf16(low) | roundedToBf16(high) << 16; }
+
+// The product of two bf16 is exact in fp32, and those of codes and scales are exact in bf16 too.
 inline uint32_t timesBf16(uint32_t pair, float scale) {
-  uint32_t result = 0;
-  for (int i = 0; i < 2; ++i) {
-    const uint32_t bits = cpu::asBits(cpu::bf16At(pair, i) * scale);
-    if (bits & 0xffffu) {
-      std::fprintf(stderr, "code times scale is not a bf16: %08x\n", bits);
-      std::exit(1);
-    }
-    result |= bits >> 16 << (16 * i);
-  }
-  return result;
+  return packBf16(cpu::bf16At(pair, 0) * scale, cpu::bf16At(pair, 1) * scale);
 }
 inline uint32_t timesLow(uint32_t a, uint32_t s) { return timesBf16(a, cpu::bf16At(s, 0)); }
 inline uint32_t timesHigh(uint32_t a, uint32_t s) { return timesBf16(a, cpu::bf16At(s, 1)); }
@@ -106,11 +104,39 @@ inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   }
 }
 
-inline void copyAsync16(void* to, const void* from, bool valid) {
+using SharedAddress = uint8_t*;
+inline SharedAddress sharedAddress(const void* pointer) { return static_cast<uint8_t*>(const_cast<void*>(pointer)); }
+inline Words4 readShared4(SharedAddress from) {
+  Words4 v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+inline Words2 readShared2(SharedAddress from) {
+  Words2 v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+inline void writeShared4(SharedAddress to, const Words4& v) { std::memcpy(to, &v, sizeof v); }
+inline void copyAsync16(SharedAddress to, const void* from) { std::memcpy(to, from, 16); }
+inline void copyAsync16If(SharedAddress to, const void* from, bool wanted) {
+  if (wanted) std::memcpy(to, from, 16);
+}
+inline void copyAsync16OrZeros(SharedAddress to, const void* from, bool valid) {
   if (valid) std::memcpy(to, from, 16);
   else std::memset(to, 0, 16);
 }
 inline void commitCopies() {}
+template <int kPending>
 inline void waitCopies() {}
+
+// Thread i gets the words of row i / 4 of each matrix, whose rows the threads name, eight a matrix.
+template <int kTiles>
+inline void loadLanes(uint32_t (&b)[kTiles][2], SharedAddress row) {
+  const auto rows = cpu::all(reinterpret_cast<uint64_t>(row));
+  const int lane = cpu::self().lane();
+  for (int m = 0; m < 2 * kTiles; ++m) {
+    b[m / 2][m % 2] = reinterpret_cast<const uint32_t*>(rows[m * 8 + lane / 4])[lane % 4];
+  }
+}
 
 }  // namespace pool

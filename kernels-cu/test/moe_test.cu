@@ -1,4 +1,5 @@
-// Conformance and timing of the MoE kernels on a GPU. Arguments: seed, folder for the CSV files.
+// Conformance and timing of the MoE kernels on a GPU. Arguments: seed, folder for the CSV files; "profile" for one launch of
+// each of the best kernels and no more.
 //
 // Order: which MMA form gives which bits, correctness, then times. Any difference ends the program with status 1.
 #include <fstream>
@@ -12,6 +13,9 @@
 
 namespace {
 
+// Kernels of a call that are launched.
+enum Parts { kAlign = 1, kGateUp = 2, kDown = 4, kSum = 8, kAllParts = 15 };
+
 using test::DeviceBuffer;
 using test::MoeCall;
 using test::MoeCase;
@@ -19,60 +23,54 @@ using test::MoeGeometry;
 using test::MoeResult;
 using test::MoeWay;
 
-void allowShared() {
-  const auto allow = [](const void* kernel, int bytes) {
-    POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  };
-  int most = 0;
-  POOL_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  const int reserve = 1024;
-  allow(reinterpret_cast<const void*>(smxx_moe_decode_gate_up_wide),
-        std::min(most - reserve, pool::DecodeLayout<pool::kWideChunkWarps, 2>::bytes(pool::kMmaLanes)));
-  allow(reinterpret_cast<const void*>(smxx_moe_decode_gate_up),
-        pool::DecodeLayout<pool::kNarrowChunkWarps, 2>::bytes(pool::kMmaLanes));
-  allow(reinterpret_cast<const void*>(smxx_moe_decode_down),
-        pool::DecodeLayout<pool::kNarrowChunkWarps, 1>::bytes(pool::kMmaLanes));
+// Raises the limits of a kernel that takes `bytes` of dynamic shared memory, and gives shared memory what L1 could have.
+template <typename Kernel>
+void allowShared(Kernel kernel, int bytes) {
+  POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100));
 }
 
-void launchDecode(const pool::MoeParams& p, bool wide, cudaStream_t stream) {
-  const int lanes = p.tokens * p.topK;
-  const int gateUpBlocks = lanes * (p.width / pool::kTileChannels);
-  if (wide) {
-    using Layout = pool::DecodeLayout<pool::kWideChunkWarps, 2>;
-    smxx_moe_decode_gate_up_wide<<<gateUpBlocks, Layout::kThreads, Layout::bytes(p.blockLanes), stream>>>(p);
-  } else {
-    using Layout = pool::DecodeLayout<pool::kNarrowChunkWarps, 2>;
-    smxx_moe_decode_gate_up<<<gateUpBlocks, Layout::kThreads, Layout::bytes(p.blockLanes), stream>>>(p);
-  }
-  using Layout = pool::DecodeLayout<pool::kNarrowChunkWarps, 1>;
-  smxx_moe_decode_down<<<lanes * (p.hidden / pool::kTileChannels), Layout::kThreads, Layout::bytes(p.blockLanes), stream>>>(p);
+template <typename Kernel>
+void launchGemm(Kernel kernel, const pool::MoeBlock& block, int blocks, int blockLanes, const pool::MoeParams& p,
+                cudaStream_t stream) {
+  const int bytes = block.sharedBytes(blockLanes);
+  allowShared(kernel, bytes);
+  kernel<<<blocks, block.threads(), bytes, stream>>>(p);
   POOL_CUDA_CHECK(cudaGetLastError());
+}
+
+void launchSum(const pool::MoeParams& p, cudaStream_t stream) {
+  const int vectors = p.tokens * (p.hidden / 8);
+  smxx_moe_sum<<<(vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, pool::kAlignThreads, 0, stream>>>(p);
+  POOL_CUDA_CHECK(cudaGetLastError());
+}
+
+void launchDecode(const pool::MoeParams& p, int parts, cudaStream_t stream) {
+  const int lanes = p.tokens * p.topK;
+  const pool::MoeBlock gateUp = pool::kDecodeGateUp, down = pool::kDecodeDown;
+  if (parts & kGateUp) {
+    launchGemm(smxx_moe_decode_gate_up, gateUp, lanes * gateUp.gateUpParts(p.width), p.blockLanes, p, stream);
+  }
+  if (parts & kDown) launchGemm(smxx_moe_decode_down, down, lanes * down.downParts(p.hidden), p.blockLanes, p, stream);
 }
 
 void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
   const int warps = pool::kAlignThreads / pool::kWarp;
-  smxx_moe_align_count<<<(p.experts + warps - 1) / warps, pool::kAlignThreads, 0, stream>>>(p);
-  smxx_moe_align_place<<<(p.experts + warps - 1) / warps, pool::kAlignThreads, 0, stream>>>(p);
+  smxx_moe_align<<<(p.experts + warps - 1) / warps, pool::kAlignThreads, 0, stream>>>(p);
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 
-void launchGeneral(const pool::MoeParams& p, cudaStream_t stream) {
-  launchAlign(p, stream);
-  const int gateUp = p.blocks.maxBlocks * ((p.width + 127) / 128);
-  const int down = p.blocks.maxBlocks * ((p.hidden + 255) / 256);
-  if (p.blocks.blockLanes == 8) {
-    smxx_moe_gate_up_8<<<gateUp, pool::kGeneralThreads, 0, stream>>>(p);
-    smxx_moe_down_8<<<down, pool::kGeneralThreads, 0, stream>>>(p);
-  } else if (p.blocks.blockLanes == 16) {
-    smxx_moe_gate_up_16<<<gateUp, pool::kGeneralThreads, 0, stream>>>(p);
-    smxx_moe_down_16<<<down, pool::kGeneralThreads, 0, stream>>>(p);
-  } else {
-    smxx_moe_gate_up_32<<<gateUp, pool::kGeneralThreads, 0, stream>>>(p);
-    smxx_moe_down_32<<<down, pool::kGeneralThreads, 0, stream>>>(p);
-  }
-  const int vectors = p.tokens * (p.hidden / 8);
-  smxx_moe_sum<<<(vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, pool::kAlignThreads, 0, stream>>>(p);
-  POOL_CUDA_CHECK(cudaGetLastError());
+void launchAligned(const pool::MoeParams& p, int parts, cudaStream_t stream) {
+  if (parts & kAlign) launchAlign(p, stream);
+  const auto gemms = [&](auto gateUp, auto down, const pool::MoeBlock& block) {
+    const int blocks = p.blocks.maxBlocks;
+    if (parts & kGateUp) launchGemm(gateUp, block, blocks * block.gateUpParts(p.width), block.lanes(), p, stream);
+    if (parts & kDown) launchGemm(down, block, blocks * block.downParts(p.hidden), block.lanes(), p, stream);
+  };
+  if (p.blocks.blockLanes == 8) gemms(smxx_moe_gate_up_8, smxx_moe_down_8, pool::kAligned8);
+  else if (p.blocks.blockLanes == 16) gemms(smxx_moe_gate_up_16, smxx_moe_down_16, pool::kAligned16);
+  else gemms(smxx_moe_gate_up_32, smxx_moe_down_32, pool::kAligned32);
+  if (parts & kSum) launchSum(p, stream);
 }
 
 // What alignment writes, poisoned.
@@ -83,15 +81,15 @@ class DeviceBlocks {
         maxBlocks_(static_cast<int>(pool::maxLaneBlocks(lanes, experts, blockLanes))),
         sortedLanes_(size_t(maxBlocks_) * blockLanes),
         blockExperts_(maxBlocks_),
-        paddedLanes_(1),
-        counts_(experts) {
-    for (auto* buffer : {&sortedLanes_, &blockExperts_, &paddedLanes_, &counts_}) {
+        paddedLanes_(1)
+         {
+    for (auto* buffer : {&sortedLanes_, &blockExperts_, &paddedLanes_}) {
       POOL_CUDA_CHECK(cudaMemset(buffer->data(), 0x5a, buffer->bytes()));
     }
   }
 
   pool::LaneBlocks blocks() {
-    return {sortedLanes_.data(), blockExperts_.data(), paddedLanes_.data(), counts_.data(), blockLanes_, maxBlocks_};
+    return {sortedLanes_.data(), blockExperts_.data(), paddedLanes_.data(), blockLanes_, maxBlocks_};
   }
 
   test::AlignResult result() {
@@ -105,7 +103,7 @@ class DeviceBlocks {
  private:
   const int blockLanes_;
   const int maxBlocks_;
-  DeviceBuffer<int32_t> sortedLanes_, blockExperts_, paddedLanes_, counts_;
+  DeviceBuffer<int32_t> sortedLanes_, blockExperts_, paddedLanes_;
 };
 
 // Inputs, scratch and outputs of one layer call.
@@ -198,13 +196,13 @@ class DeviceCall {
   DeviceBlocks blocks_;
 };
 
-void launch(const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream) {
+void launch(const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream, int parts = kAllParts) {
   for (int number = 0; way.decode && number < way.calls; ++number) {
     pool::MoeParams call = params;
     call.rows += number * params.tokens * params.topK;
-    launchDecode(call, way.wide, stream);
+    launchDecode(call, parts, stream);
   }
-  if (!way.decode) launchGeneral(params, stream);
+  if (!way.decode) launchAligned(params, parts, stream);
 }
 
 class GpuBackend {
@@ -268,9 +266,10 @@ __global__ void fillBank(uint32_t* bank, uint64_t words, uint64_t rowWords, uint
 class TimedLayers {
  public:
   static constexpr MoeGeometry kGeometry = {2560, 640, 512, 10};
+  static constexpr int kWarmReplays = 4;
 
-  TimedLayers()
-      : layers_(layersThatFit()), bank_(uint64_t(layers_) * kGeometry.experts * kRowBytes), alphas_(kGeometry.experts) {
+  explicit TimedLayers(int most = 48)
+      : layers_(std::min(most, layersThatFit())), bank_(uint64_t(layers_) * kGeometry.experts * kRowBytes), alphas_(kGeometry.experts) {
     const uint64_t w13 = uint64_t(kGeometry.hidden) * kGeometry.width;
     fillBank<<<2112, 512>>>(reinterpret_cast<uint32_t*>(bank_.data()), bank_.bytes() / 4, kRowBytes / 4, w13 / 4, w13 / 32,
                             w13 / 8);
@@ -278,6 +277,18 @@ class TimedLayers {
     const float unit = std::ldexp(1.0f, 119);
     std::vector<pool::ExpertAlphas> alphas(kGeometry.experts, {unit / 160, unit / 200, unit / 30});
     alphas_.upload(alphas.data(), alphas.size());
+  }
+
+  void once(const MoeWay& way, MoeCall call, uint64_t seed) {
+    test::route(kGeometry, test::Numbers::kRandom, false, seed, call);
+    std::vector<int32_t> expertRows(kGeometry.experts);
+    for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
+    DeviceCall device(kGeometry, call.tokens, way.blockLanes);
+    device.setInputs(call, expertRows, way);
+    DeviceBuffer<int32_t> rows(expertRows.size());
+    rows.upload(expertRows.data(), expertRows.size());
+    launch(device.params(bank_.data(), kRowBytes, rows.data(), alphas_.data(), way), way, nullptr);
+    POOL_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
   // `call` lends its activations to every layer; each layer has a routing of its own.
@@ -300,22 +311,31 @@ class TimedLayers {
       std::sort(distinct.begin(), distinct.end());
       rows += double(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) / layers_;
     }
-    test::Graph graph([&](cudaStream_t capture) {
-      for (const pool::MoeParams& layer : params) launch(layer, way, capture);
-    });
-    std::vector<double> micros;
-    for (int replay = 0; replay < 30; ++replay) {
-      const double us = graph.timedReplayMicros() / layers_;
-      if (replay >= 6) micros.push_back(us);
-    }
-    std::sort(micros.begin(), micros.end());
+    const auto time = [&](int parts, int replays) {
+      test::Graph graph([&](cudaStream_t capture) {
+        for (const pool::MoeParams& layer : params) launch(layer, way, capture, parts);
+      });
+      std::vector<double> micros;
+      for (int replay = 0; replay < replays + kWarmReplays; ++replay) {
+        const double us = graph.timedReplayMicros() / layers_;
+        if (replay >= kWarmReplays) micros.push_back(us);
+      }
+      std::sort(micros.begin(), micros.end());
+      return micros;
+    };
+    const std::vector<double> micros = time(kAllParts, 20);
     const double median = micros[micros.size() / 2];
+    const auto part = [&](int parts, bool there) { return there ? time(parts, 7)[3] : 0.0; };
+    const double gateUp = part(kGateUp, true), down = part(kDown, true);
+    const double align = part(kAlign, !way.decode), sum = part(kSum, !way.decode);
     const double bytes = rows * kRowBytes;
     csv << way.name << ',' << tokens << ',' << layers_ << ',' << rows << ',' << median << ',' << micros[micros.size() / 10]
-        << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << '\n';
-    std::printf("%-24s M=%-5d %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us\n",
+        << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gateUp << ','
+        << down << ',' << sum << '\n';
+    std::printf("%-12s M=%-5d %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us; alone: "
+                "align %.2f, gate and up %.2f, down %.2f, sum %.2f\n",
                 way.name.c_str(), tokens, median, micros[micros.size() / 10], micros[micros.size() * 9 / 10], rows,
-                bytes / median / 1e3, bytes / 4.6e6);
+                bytes / median / 1e3, bytes / 4.6e6, align, gateUp, down, sum);
     std::fflush(stdout);
     for (uint16_t bits : calls.back()->result().out) {
       if (!std::isfinite(test::bf16Value(bits))) test::moeFailure("an output of the timed run is not finite");
@@ -343,8 +363,9 @@ class TimedLayers {
 void timeAll(const std::string& folder, uint64_t seed) {
   TimedLayers layers;
   std::ofstream csv(folder + "/moe.csv");
-  csv << "way,tokens,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s\n";
-  for (int tokens : {1, 2, 4, 8, 16, 64, 512, 2048}) {
+  csv << "way,tokens,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s,"
+         "align_alone_us,gate_up_alone_us,down_alone_us,sum_alone_us\n";
+  for (int tokens : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}) {
     const MoeCall call = test::makeCall(TimedLayers::kGeometry, test::Numbers::kRandom, tokens, false, seed);
     for (const MoeWay& way : test::moeWays()) {
       const bool sensible = way.takes(tokens * TimedLayers::kGeometry.topK) && (tokens < 512 || way.blockLanes > 8);
@@ -357,6 +378,16 @@ void timeAll(const std::string& folder, uint64_t seed) {
               "  M=8   floor 45, reach 65, at least 80; best peer 106\n"
               "  M=64  floor 221, reach 290, at least 330; best peer 416\n"
               "  M=512 floor 308, reach 400, at least 480; best peer 656\n");
+}
+
+// One launch of each kernel of the best ways, for a profiler.
+void profile(uint64_t seed) {
+  TimedLayers layers(1);
+  for (const MoeWay& way : test::moeWays())
+    for (int tokens : {1, 64, 512}) {
+      if (way.name != (tokens == 1 ? "decode-1" : tokens == 64 ? "aligned-8" : "aligned-16")) continue;
+      layers.once(way, test::makeCall(TimedLayers::kGeometry, test::Numbers::kRandom, tokens, false, seed), seed);
+    }
 }
 
 }  // namespace
@@ -373,7 +404,10 @@ int main(int argc, char** argv) {
   POOL_CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
   std::printf("%s, compute %d.%d, %d multiprocessors, %.1f GiB\n", device.name, device.major, device.minor,
               device.multiProcessorCount, device.totalGlobalMem / 1073741824.0);
-  allowShared();
+  if (argc > 3 && std::string(argv[3]) == "profile") {
+    profile(seed);
+    return 0;
+  }
   test::compareMmaForms(folder, seed);
 
   GpuBackend backend;

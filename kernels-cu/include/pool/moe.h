@@ -6,6 +6,12 @@
 
 #include "pool/constants.h"
 
+#ifdef __CUDACC__
+#define POOL_HOST_DEVICE __host__ __device__
+#else
+#define POOL_HOST_DEVICE
+#endif
+
 namespace pool {
 
 // K of a GEMM is cut into chunks of this length, the last one shorter; the same for every shape and every M.
@@ -24,13 +30,55 @@ constexpr int kTileChannels = 64;
 // Widest call of the decode kernels: each warp groups the lanes by itself, four ids a thread.
 constexpr int kMaxDecodeLanes = 128;
 
-// Decode kernel of gate and up: warps that take chunks side by side, for one token and for more.
-constexpr int kWideChunkWarps = 8;
-constexpr int kNarrowChunkWarps = 4;
+// A warp's weights come through a ring in shared memory, half a chunk a place: words, then scale codes. Behind it lie the
+// expanded scales of two half chunks.
+constexpr int kHalfSteps = kChunkSteps / 2;
+constexpr int kStepWordBytes = kTileChannels * kMmaK / 2;
+constexpr int kStepScaleBytes = kTileChannels;
+constexpr int kHalfBytes = kHalfSteps * (kStepWordBytes + kStepScaleBytes);
+constexpr int kHalfExpandedBytes = 2 * kHalfSteps * kStepScaleBytes;
 
-// General kernels: threads a block, and lanes a block by variant.
-constexpr int kGeneralThreads = 128;
-constexpr int kMaxBlockLanes = 32;
+// How the threads of a GEMM's block share its work (src/moe/block_product.cuh).
+struct MoeBlock {
+  int tiles;       // groups of 64 channels
+  int chunkWarps;  // warps a tile that take chunks of K side by side; one keeps its sums in registers
+  int laneTiles;   // groups of 8 lanes
+  int slots;       // half chunks in a warp's ring, an even number
+
+  POOL_HOST_DEVICE constexpr int warps() const { return tiles * chunkWarps; }
+  POOL_HOST_DEVICE constexpr int threads() const { return warps() * kWarp; }
+  POOL_HOST_DEVICE constexpr int lanes() const { return laneTiles * kMmaLanes; }
+  // Blocks for a group of lanes: a block of gate and up takes both for half as many tiles of the width.
+  POOL_HOST_DEVICE constexpr int gateUpParts(int width) const { return (width / kTileChannels + tiles / 2 - 1) / (tiles / 2); }
+  POOL_HOST_DEVICE constexpr int downParts(int hidden) const { return (hidden / kTileChannels + tiles - 1) / tiles; }
+  // Dynamic shared memory of a block for groups of at most so many lanes: rings, rounds of activations, sums.
+  POOL_HOST_DEVICE constexpr int ringBytes() const { return warps() * (slots * kHalfBytes + 2 * kHalfExpandedBytes); }
+  POOL_HOST_DEVICE constexpr int rowBytes() const { return chunkWarps * kChunkK * 2 + 16; }
+  POOL_HOST_DEVICE constexpr int activationBytes(int lanesAtMost) const { return (slots / 2 + 1) * lanesAtMost * rowBytes(); }
+  POOL_HOST_DEVICE constexpr int sumRow() const { return kTileChannels + (chunkWarps == 1 ? 4 : 0); }
+  POOL_HOST_DEVICE constexpr int sumBytes(int lanesAtMost) const { return tiles * lanesAtMost * sumRow() * 4; }
+  POOL_HOST_DEVICE constexpr int sharedBytes(int lanesAtMost) const {
+    const int product = ringBytes() + activationBytes(lanesAtMost);
+    if (chunkWarps > 1) return product + (chunkWarps + 1) * sumBytes(lanesAtMost);
+    return product > sumBytes(lanesAtMost) ? product : sumBytes(lanesAtMost);  // the sums take the rings' place
+  }
+};
+
+// Blocks of the decode kernels, whose groups are of 1 to 8 lanes.
+constexpr MoeBlock kDecodeGateUp = {2, 4, 1, 2};
+constexpr MoeBlock kDecodeDown = {1, 4, 1, 2};
+
+// Blocks of the kernels over aligned lanes; the number is the lanes of a group.
+constexpr MoeBlock kAligned8 = {4, 1, 1, 2};
+constexpr MoeBlock kAligned16 = {4, 1, 2, 2};
+constexpr MoeBlock kAligned32 = {4, 1, 4, 2};
+
+// The fastest way for so many tokens, as measured on an H200 (top-10 of 512): the decode kernels with a lane a block up to
+// this many, above it aligned lanes, with so many in a block. Java's MoeWay chooses by these.
+constexpr int kFastestDecodeTokens = 2;
+constexpr int fastestBlockLanes(int tokens) { return tokens <= 256 ? 8 : tokens <= 1024 ? 16 : 32; }
+
+// Threads of a block of the alignment, with a warp an expert, and of the sum, with a thread for 8 output channels.
 constexpr int kAlignThreads = 256;
 
 // One of the four parts of an expert row in a bank: row r lies at base + r * strideBytes, on 16 bytes.
@@ -48,16 +96,15 @@ struct ExpertAlphas {
 };
 static_assert(sizeof(ExpertAlphas) == 12);
 
-// Groups of lanes of one expert, made by the alignment kernels (marlin-nvfp4 4). Device memory.
+// Groups of lanes of one expert, made by the alignment kernel (marlin-nvfp4 4). Device memory.
 struct alignas(8) LaneBlocks {
   int32_t* sortedLanes;   // [maxBlocks * blockLanes] ascending within an expert; `lanes` where no lane is
   int32_t* blockExperts;  // [maxBlocks] expert, or -1 past the last block
   int32_t* paddedLanes;   // [1] live blocks * blockLanes
-  int32_t* laneCounts;    // [experts] scratch
   int32_t blockLanes;     // 8, 16 or 32
   int32_t maxBlocks;      // see maxLaneBlocks
 };
-static_assert(sizeof(LaneBlocks) == 40);
+static_assert(sizeof(LaneBlocks) == 32);
 
 // One layer call: out[t] = sum over t's lanes of weight * down(silu(gate(x)) * up(x)). Hidden and width: multiples of 64.
 struct alignas(8) MoeParams {
@@ -85,7 +132,7 @@ struct alignas(8) MoeParams {
   int32_t calls;       // calls with the same ids and arrivals that make a whole, each with the rows of some lanes (decode)
   int32_t firstBlock;  // aligned block that the launch's first block takes: GEMMs may be launched in parts (general)
 };
-static_assert(sizeof(MoeParams) == 216);
+static_assert(sizeof(MoeParams) == 208);
 
 // Why the kernels can't take a call of this shape, or null where they can; they check nothing themselves.
 constexpr const char* refusedMoe(int64_t tokens, int64_t topK, int64_t hidden, int64_t width, int64_t experts) {

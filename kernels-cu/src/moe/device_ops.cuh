@@ -18,8 +18,7 @@ struct alignas(16) Words4 {
   uint32_t word[4];
 };
 
-// Loads of what one warp reads once: past L1, so that the activations stay there. Nothing happens where !wanted; a
-// predicate, no branch.
+// 16 bytes of what one warp reads once: past L1. Nothing happens where !wanted; a predicate, no branch.
 __device__ inline void loadOnce4(Words4& v, const void* from, bool wanted) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;"
       " @p ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4]; }"
@@ -27,20 +26,29 @@ __device__ inline void loadOnce4(Words4& v, const void* from, bool wanted) {
       : "l"(from), "r"(static_cast<uint32_t>(wanted)));
 }
 
-__device__ inline void loadOnce2(Words2& v, const void* from, bool wanted) {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2]; }"
-      : "+r"(v.word[0]), "+r"(v.word[1])
-      : "l"(from), "r"(static_cast<uint32_t>(wanted)));
+// 16 bytes as other blocks of this launch stored them before they were counted as arrived. Nothing happens where !wanted; a
+// predicate, no branch.
+__device__ inline void loadShared4(Words4& v, const void* from, bool wanted) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(v.word[0]), "+r"(v.word[1]), "+r"(v.word[2]), "+r"(v.word[3])
+               : "l"(from), "r"(static_cast<uint32_t>(wanted))
+               : "memory");
 }
-
-// A load that sees what other blocks of this launch stored before they were counted as arrived.
-__device__ inline uint16_t loadShared16(const uint16_t* from) { return __ldcg(from); }
+// What was stored before the count was raised is visible after a load that sees it raised.
+__device__ inline int32_t loadAcquire(const int32_t* from) {
+  int32_t value;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
 
 // a * (s.low, s.low) and a * (s.high, s.high) in bf16; no flush of subnormals.
 __device__ inline __nv_bfloat162 bf16x2(uint32_t bits) { return *reinterpret_cast<__nv_bfloat162*>(&bits); }
 __device__ inline uint32_t bits(__nv_bfloat162 pair) { return *reinterpret_cast<uint32_t*>(&pair); }
 __device__ inline uint32_t timesLow(uint32_t a, uint32_t s) { return bits(__hmul2(bf16x2(a), __low2bfloat162(bf16x2(s)))); }
 __device__ inline uint32_t timesHigh(uint32_t a, uint32_t s) { return bits(__hmul2(bf16x2(a), __high2bfloat162(bf16x2(s)))); }
+
+// Two bf16 of two fp32, nearest, ties to even; NaN stays NaN.
+__device__ inline uint32_t packBf16(float low, float high) { return bits(__floats2bfloat162_rn(low, high)); }
 
 // d += a * b, m16n8k16, bf16 in, fp32 sums.
 __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
@@ -49,14 +57,58 @@ __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// 16 bytes from global to shared memory, without a register; zero instead where !valid.
-__device__ inline void copyAsync16(void* to, const void* from, bool valid) {
-  const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
-  const int bytes = valid ? 16 : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
+// An address in shared memory: 32 bits, so that the arithmetic of rings costs little.
+using SharedAddress = uint32_t;
+__device__ inline SharedAddress sharedAddress(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+__device__ inline Words4 readShared4(SharedAddress from) {
+  Words4 v;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "r"(from) : "memory");
+  return v;
+}
+__device__ inline Words2 readShared2(SharedAddress from) {
+  Words2 v;
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.word[0]), "=r"(v.word[1]) : "r"(from) : "memory");
+  return v;
+}
+__device__ inline void writeShared4(SharedAddress to, const Words4& v) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v.word[0]), "r"(v.word[1]), "r"(v.word[2]),
+               "r"(v.word[3]) : "memory");
+}
+
+// 16 bytes from global to shared memory, without a register.
+__device__ inline void copyAsync16(SharedAddress to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+// The same, but nothing happens where !wanted; a predicate, no branch.
+__device__ inline void copyAsync16If(SharedAddress to, const void* from, bool wanted) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to), "l"(from),
+               "r"(static_cast<uint32_t>(wanted)) : "memory");
+}
+// Zeros instead, and nothing read, where !valid.
+__device__ inline void copyAsync16OrZeros(SharedAddress to, const void* from, bool valid) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid ? 16 : 0) : "memory");
 }
 __device__ inline void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ inline void waitCopies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+// Waits for this thread's copies but those of its last kPending groups.
+template <int kPending>
+__device__ inline void waitCopies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// The MMA's second operand for 8 lanes of 16 k: threads 0 .. 7 name the lanes' rows of 16 bytes, 8 .. 15 the next 16 bytes
+// of each. With four matrices, threads 16 .. 31 name those of 8 more lanes.
+__device__ inline void loadLanes(uint32_t (&b)[1][2], SharedAddress row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(b[0][0]), "=r"(b[0][1]) : "r"(row) : "memory");
+}
+__device__ inline void loadLanes(uint32_t (&b)[2][2], SharedAddress row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(b[0][0]), "=r"(b[0][1]), "=r"(b[1][0]), "=r"(b[1][1])
+               : "r"(row) : "memory");
+}
 
 }  // namespace pool
 

@@ -4,18 +4,12 @@
 
 #include <cstdint>
 
+#include "moe/device_ops.cuh"
+
 namespace pool {
 
-__device__ inline float bf16ToFloat(uint16_t bits) { return __uint_as_float(static_cast<uint32_t>(bits) << 16); }
-
-// Nearest, ties to even; NaN stays NaN.
-__device__ inline uint16_t floatToBf16(float value) {
-  const uint32_t bits = __float_as_uint(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
-  return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
-__device__ inline float roundToBf16(float value) { return bf16ToFloat(floatToBf16(value)); }
+__device__ inline float lowBf16(uint32_t pair) { return __uint_as_float(pair << 16); }
+__device__ inline float highBf16(uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
 
 __device__ inline float powerOfTwo(int exponent) { return __uint_as_float(static_cast<uint32_t>(exponent + 127) << 23); }
 
@@ -41,11 +35,12 @@ __device__ inline float expFp32(float x) {
 
 __device__ inline float silu(float x) { return __fdiv_rn(x, __fadd_rn(1.0f, expFp32(-x))); }
 
-// bf16(bf16(silu(xg)) * xu) of two accumulators.
-__device__ inline uint16_t swiGlu(float accGate, float accUp, float alphaGate, float alphaUp) {
-  const float gate = roundToBf16(__fmul_rn(accGate, alphaGate));
-  const float up = roundToBf16(__fmul_rn(accUp, alphaUp));
-  return floatToBf16(__fmul_rn(roundToBf16(silu(gate)), up));
+// bf16(bf16(silu(xg)) * xu) of two pairs of accumulators.
+__device__ inline uint32_t swiGlu(const float* accGate, const float* accUp, float alphaGate, float alphaUp) {
+  const uint32_t gate = packBf16(__fmul_rn(accGate[0], alphaGate), __fmul_rn(accGate[1], alphaGate));
+  const uint32_t up = packBf16(__fmul_rn(accUp[0], alphaUp), __fmul_rn(accUp[1], alphaUp));
+  const uint32_t activated = packBf16(silu(lowBf16(gate)), silu(highBf16(gate)));
+  return packBf16(__fmul_rn(lowBf16(activated), lowBf16(up)), __fmul_rn(highBf16(activated), highBf16(up)));
 }
 
 }  // namespace pool

@@ -1,21 +1,15 @@
-// Entry points of the decode MoE, looked up by name. Grid: lanes * width/64, then lanes * hidden/(64 * sides), rounded
-// up; dynamic shared memory: DecodeLayout::bytes(blockLanes).
+// Entry points of the decode MoE, looked up by name. Grid: lanes * gateUpParts, then lanes * downParts blocks of the MoeBlock;
+// dynamic shared memory: sharedBytes(blockLanes).
 #include "moe/smxx_moe_decode.cuh"
 
 POOL_DYNAMIC_SHARED(decodeShared);
 
-// For one token: 8 chunks of K at a time and all of a chunk requested, so that few blocks have enough loads under way.
-extern "C" __global__ void __launch_bounds__(pool::DecodeLayout<pool::kWideChunkWarps, 2>::kThreads, 1)
-    smxx_moe_decode_gate_up_wide(const __grid_constant__ pool::MoeParams params) {
-  pool::decodeGateUp<pool::kWideChunkWarps>(params, decodeShared);
-}
-
-extern "C" __global__ void __launch_bounds__(pool::DecodeLayout<pool::kNarrowChunkWarps, 2>::kThreads, 3)
+extern "C" __global__ void __launch_bounds__(pool::kDecodeGateUp.threads(), 2)
     smxx_moe_decode_gate_up(const __grid_constant__ pool::MoeParams params) {
-  pool::decodeGateUp<pool::kNarrowChunkWarps>(params, decodeShared);
+  pool::decodeGateUp<pool::DecodeGateUp>(params, decodeShared);
 }
 
-extern "C" __global__ void __launch_bounds__(pool::DecodeLayout<pool::kNarrowChunkWarps, 1>::kThreads, 4)
+extern "C" __global__ void __launch_bounds__(pool::kDecodeDown.threads(), 5)
     smxx_moe_decode_down(const __grid_constant__ pool::MoeParams params) {
-  pool::decodeDown<1>(params, decodeShared);
+  pool::decodeDown<pool::DecodeDown>(params, decodeShared);
 }

@@ -201,26 +201,29 @@ Kernel kernel(const Expected& expected, const Body& body) {
 
 int ceilOf(int value, int unit) { return (value + unit - 1) / unit; }
 
-template <typename Layout, typename Body>
+template <typename Product, typename Body>
 Kernel decodeKernel(bool gateUp, const Body& body) {
   return kernel<pool::MoeParams>(
       [=](const pool::MoeParams& p, const Grid& g) {
-        const int channels = gateUp ? p.width : p.hidden;
-        return g.blocks == p.tokens * p.topK * (channels / pool::kTileChannels) && g.threads == Layout::kThreads &&
-               g.sharedBytes == Layout::bytes(p.blockLanes);
+        const pool::MoeBlock block = Product::block();
+        const int parts = gateUp ? block.gateUpParts(p.width) : block.downParts(p.hidden);
+        return g.blocks == p.tokens * p.topK * parts && g.threads == block.threads() &&
+               g.sharedBytes == block.sharedBytes(p.blockLanes);
       },
       [=](const pool::MoeParams& p) { body(p, cpu::dynamicShared().data()); });
 }
 
-template <typename Body>
-Kernel generalKernel(bool gateUp, int blockLanes, const Body& body) {
+template <typename Product, typename Body>
+Kernel alignedKernel(bool gateUp, const Body& body) {
   return kernel<pool::MoeParams>(
       [=](const pool::MoeParams& p, const Grid& g) {
-        const int groups = gateUp ? ceilOf(p.width, 128) : ceilOf(p.hidden, 256);
-        return g.blocks > 0 && g.blocks % groups == 0 && g.blocks / groups + p.firstBlock <= p.blocks.maxBlocks &&
-               g.threads == pool::kGeneralThreads && g.sharedBytes == 0 && p.blocks.blockLanes == blockLanes;
+        const pool::MoeBlock block = Product::block();
+        const int parts = gateUp ? block.gateUpParts(p.width) : block.downParts(p.hidden);
+        return g.blocks > 0 && g.blocks % parts == 0 && g.blocks / parts + p.firstBlock <= p.blocks.maxBlocks &&
+               g.threads == block.threads() && g.sharedBytes == block.sharedBytes(block.lanes()) &&
+               p.blocks.blockLanes == block.lanes();
       },
-      body);
+      [=](const pool::MoeParams& p) { body(p, cpu::dynamicShared().data()); });
 }
 
 template <typename Body>
@@ -244,9 +247,9 @@ Kernel standInKernel() {
 }
 
 const std::map<std::string, Kernel>& kernels() {
-  using Wide = pool::DecodeLayout<pool::kWideChunkWarps, 2>;
-  using Narrow = pool::DecodeLayout<pool::kNarrowChunkWarps, 2>;
-  using Down = pool::DecodeLayout<pool::kNarrowChunkWarps, 1>;
+  using Aligned8 = pool::ProductOf<pool::kAligned8>;
+  using Aligned16 = pool::ProductOf<pool::kAligned16>;
+  using Aligned32 = pool::ProductOf<pool::kAligned32>;
   static const std::map<std::string, Kernel> all = {
       {"smxx_lru_plan", kernel<pool::PlanParams>(
                             [](const pool::PlanParams&, const Grid& g) {
@@ -269,15 +272,15 @@ const std::map<std::string, Kernel>& kernels() {
                               return g.threads == pool::kCopyThreads && g.sharedBytes == 0;
                             },
                             [](const pool::RowCopyParams& p) { pool::copyRows(p); })},
-      {"smxx_moe_decode_gate_up_wide", decodeKernel<Wide>(true, pool::decodeGateUp<pool::kWideChunkWarps>)},
-      {"smxx_moe_decode_gate_up", decodeKernel<Narrow>(true, pool::decodeGateUp<pool::kNarrowChunkWarps>)},
-      {"smxx_moe_decode_down", decodeKernel<Down>(false, pool::decodeDown<1>)},
-      {"smxx_moe_align_count", alignKernel(pool::countLanes)},
-      {"smxx_moe_align_place", alignKernel(pool::placeLanes)},
-      {"smxx_moe_gate_up_8", generalKernel(true, 8, pool::generalGateUp<1>)},
-      {"smxx_moe_gate_up_16", generalKernel(true, 16, pool::generalGateUp<2>)},
-      {"smxx_moe_down_8", generalKernel(false, 8, pool::generalDown<1>)},
-      {"smxx_moe_down_16", generalKernel(false, 16, pool::generalDown<2>)},
+      {"smxx_moe_decode_gate_up", decodeKernel<pool::DecodeGateUp>(true, pool::decodeGateUp<pool::DecodeGateUp>)},
+      {"smxx_moe_decode_down", decodeKernel<pool::DecodeDown>(false, pool::decodeDown<pool::DecodeDown>)},
+      {"smxx_moe_align", alignKernel(pool::alignLanes)},
+      {"smxx_moe_gate_up_8", alignedKernel<Aligned8>(true, pool::generalGateUp<Aligned8>)},
+      {"smxx_moe_gate_up_16", alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned16>)},
+      {"smxx_moe_gate_up_32", alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned32>)},
+      {"smxx_moe_down_8", alignedKernel<Aligned8>(false, pool::generalDown<Aligned8>)},
+      {"smxx_moe_down_16", alignedKernel<Aligned16>(false, pool::generalDown<Aligned16>)},
+      {"smxx_moe_down_32", alignedKernel<Aligned32>(false, pool::generalDown<Aligned32>)},
       {"smxx_moe_sum", kernel<pool::MoeParams>(
                            [](const pool::MoeParams& p, const Grid& g) {
                              return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kAlignThreads) &&

@@ -10,6 +10,8 @@ import jcuda.driver.JCudaDriver;
  * and are filled once: JCuda's own marshalling costs some 3 microseconds a launch, this a tenth.
  */
 public final class Kernel implements AutoCloseable {
+    private static final int ALL_PERCENT = 100;
+
     private final String name;
     private final String launching; // made once: a launch is timed in microseconds
     private final CUfunction function;
@@ -27,13 +29,23 @@ public final class Kernel implements AutoCloseable {
         return argument.struct();
     }
 
-    /** Allows launches with up to so many bytes of dynamic shared memory, where the default of 48 KiB is too little. */
+    /**
+     * Allows launches with up to so many bytes of dynamic shared memory, where the default of 48 KiB is too little, and
+     * gives shared memory what the first-level cache could have, so that several such blocks run at a time.
+     */
     public void allowSharedBytes(int bytes) {
-        CudaException.check(
+        set(
                 "allow " + name + " " + bytes + " shared bytes",
-                "cuFuncSetAttribute",
-                JCudaDriver.cuFuncSetAttribute(
-                        function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
+                CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                bytes);
+        set(
+                "prefer shared memory for " + name,
+                CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                ALL_PERCENT);
+    }
+
+    private void set(String doing, int attribute, int value) {
+        CudaException.check(doing, "cuFuncSetAttribute", JCudaDriver.cuFuncSetAttribute(function, attribute, value));
     }
 
     /** Enqueues a launch of so many blocks of so many threads. */

@@ -1,5 +1,7 @@
 package org.expertpool.pool.cuda.engine;
 
+import static org.expertpool.pool.cuda.layout.MoeLayouts.TILE_CHANNELS;
+
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
@@ -12,7 +14,7 @@ public final class DeviceMoe implements AutoCloseable {
     private static final int BF16_BYTES = 2;
     private static final int ALIGNMENT = 256;
     private static final int LEAST_BLOCK_LANES = 8;
-    private static final int MOST_BLOCK_LANES = 16;
+    private static final int MOST_BLOCK_LANES = 32;
 
     private final CudaContext context;
     private final MoeShape shape;
@@ -24,7 +26,6 @@ public final class DeviceMoe implements AutoCloseable {
     final long sortedLanes;
     final long blockExperts;
     final long paddedLanes;
-    final long laneCounts;
 
     public DeviceMoe(CudaContext context, MoeShape shape, int maxTokens, CudaStream stream) {
         this.context = context;
@@ -37,11 +38,10 @@ public final class DeviceMoe implements AutoCloseable {
         long[] sizes = {
             lanes * shape.row().expertWidth() * BF16_BYTES,
             lanes * shape.row().hidden() * BF16_BYTES,
-            (long) Integer.BYTES * shape.row().hidden(), // arrivals: [hidden/64] would do
+            (long) Integer.BYTES * (shape.row().hidden() / TILE_CHANNELS), // arrivals
             Integer.BYTES * placed,
             Integer.BYTES * blocks,
-            Integer.BYTES,
-            (long) Integer.BYTES * shape.experts()
+            Integer.BYTES
         };
         long[] at = new long[sizes.length + 1];
         for (int i = 0; i < sizes.length; i++) {
@@ -54,7 +54,6 @@ public final class DeviceMoe implements AutoCloseable {
         sortedLanes = memory.address() + at[3];
         blockExperts = memory.address() + at[4];
         paddedLanes = memory.address() + at[5];
-        laneCounts = memory.address() + at[6];
         memory.fill(at[2], sizes[2], (byte) 0, stream);
     }
 

@@ -1,11 +1,8 @@
 package org.expertpool.pool.cuda.engine;
 
 import static org.expertpool.pool.cuda.layout.MoeLayouts.ALIGN_THREADS;
-import static org.expertpool.pool.cuda.layout.MoeLayouts.GENERAL_THREADS;
 import static org.expertpool.pool.cuda.layout.MoeLayouts.LANE_BLOCKS;
 import static org.expertpool.pool.cuda.layout.MoeLayouts.MOE_PARAMS;
-import static org.expertpool.pool.cuda.layout.MoeLayouts.NARROW_CHUNK_WARPS;
-import static org.expertpool.pool.cuda.layout.MoeLayouts.TILE_CHANNELS;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -14,13 +11,12 @@ import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.Kernel;
 import org.expertpool.pool.cuda.KernelArgument;
+import org.expertpool.pool.cuda.layout.MoeBlock;
 
 /** One layer call with its arguments prepared. The only class that knows the MoE kernels' names, grids and order. */
 public final class MoeLaunch implements AutoCloseable {
     private static final int WARP = 32;
     private static final int VECTOR_CHANNELS = 8;
-    private static final int GATE_UP_CHANNELS = 128; // of h, a block of the GEMMs over aligned lanes
-    private static final int DOWN_CHANNELS = 256;
 
     /** One kernel and its launch shape. */
     private record Step(Kernel kernel, int blocks, int threads, int sharedBytes) {
@@ -54,25 +50,23 @@ public final class MoeLaunch implements AutoCloseable {
         int hidden = moe.shape().row().hidden();
         int width = moe.shape().row().expertWidth();
         if (way.decode()) {
-            gemms.add(step(
-                    "smxx_moe_decode_gate_up" + way.suffix(),
-                    laneCount * (width / TILE_CHANNELS),
-                    MoeWay.decodeThreads(way.chunkWarps(), 2),
-                    way.sharedBytes(way.chunkWarps(), 2)));
-            gemms.add(step(
-                    "smxx_moe_decode_down",
-                    laneCount * (hidden / TILE_CHANNELS),
-                    MoeWay.decodeThreads(NARROW_CHUNK_WARPS, 1),
-                    way.sharedBytes(NARROW_CHUNK_WARPS, 1)));
+            gemms.add(gemm(
+                    "smxx_moe_decode_gate_up",
+                    way.gateUp(),
+                    laneCount * way.gateUp().gateUpParts(width)));
+            gemms.add(gemm(
+                    "smxx_moe_decode_down", way.down(), laneCount * way.down().downParts(hidden)));
             return;
         }
-        int alignBlocks = ceil(moe.shape().experts(), ALIGN_THREADS / WARP);
-        align.add(step("smxx_moe_align_count", alignBlocks, ALIGN_THREADS, 0));
-        align.add(step("smxx_moe_align_place", alignBlocks, ALIGN_THREADS, 0));
-        gemms.add(step(
-                "smxx_moe_gate_up_" + way.blockLanes(), maxBlocks * ceil(width, GATE_UP_CHANNELS), GENERAL_THREADS, 0));
-        gemms.add(
-                step("smxx_moe_down_" + way.blockLanes(), maxBlocks * ceil(hidden, DOWN_CHANNELS), GENERAL_THREADS, 0));
+        align.add(step("smxx_moe_align", ceil(moe.shape().experts(), ALIGN_THREADS / WARP), ALIGN_THREADS, 0));
+        gemms.add(gemm(
+                "smxx_moe_gate_up_" + blockLanes,
+                way.gateUp(),
+                maxBlocks * way.gateUp().gateUpParts(width)));
+        gemms.add(gemm(
+                "smxx_moe_down_" + blockLanes,
+                way.down(),
+                maxBlocks * way.down().downParts(hidden)));
         sum.add(step(
                 "smxx_moe_sum", ceil(call.tokens() * (hidden / VECTOR_CHANNELS), ALIGN_THREADS), ALIGN_THREADS, 0));
     }
@@ -136,8 +130,16 @@ public final class MoeLaunch implements AutoCloseable {
         return steps;
     }
 
+    private Step gemm(String name, MoeBlock block, int blocks) {
+        return step(name, blocks, block.threads(), block.sharedBytes(blockLanes));
+    }
+
     private Step step(String name, int blocks, int threads, int sharedBytes) {
-        return new Step(context.kernel(name, argument), blocks, threads, sharedBytes);
+        Kernel kernel = context.kernel(name, argument);
+        if (sharedBytes > 0) {
+            kernel.allowSharedBytes(sharedBytes);
+        }
+        return new Step(kernel, blocks, threads, sharedBytes);
     }
 
     private static void describe(ByteBuffer params, DeviceMoe moe, MoeCall call, MoeWay way, int maxBlocks) {
@@ -156,7 +158,6 @@ public final class MoeLaunch implements AutoCloseable {
         params.putLong(blocks + LANE_BLOCKS.offset("sortedLanes"), moe.sortedLanes);
         params.putLong(blocks + LANE_BLOCKS.offset("blockExperts"), moe.blockExperts);
         params.putLong(blocks + LANE_BLOCKS.offset("paddedLanes"), moe.paddedLanes);
-        params.putLong(blocks + LANE_BLOCKS.offset("laneCounts"), moe.laneCounts);
         params.putInt(blocks + LANE_BLOCKS.offset("blockLanes"), way.blockLanes());
         params.putInt(blocks + LANE_BLOCKS.offset("maxBlocks"), maxBlocks);
         params.putInt(MOE_PARAMS.offset("tokens"), call.tokens());

@@ -1,55 +1,33 @@
 package org.expertpool.pool.cuda.engine;
 
-import static org.expertpool.pool.cuda.layout.MoeLayouts.CHUNK_K;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.DECODE_DOWN;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.DECODE_GATE_UP;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.FASTEST_DECODE_TOKENS;
 import static org.expertpool.pool.cuda.layout.MoeLayouts.MAX_DECODE_LANES;
-import static org.expertpool.pool.cuda.layout.MoeLayouts.NARROW_CHUNK_WARPS;
-import static org.expertpool.pool.cuda.layout.MoeLayouts.TILE_CHANNELS;
-import static org.expertpool.pool.cuda.layout.MoeLayouts.WIDE_CHUNK_WARPS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.fastestAligned;
+
+import org.expertpool.pool.cuda.layout.MoeBlock;
 
 /**
  * A way through the MoE kernels; all give the same bits.
  *
- * @param chunkWarps warps of a decode block of gate and up that take chunks side by side; 0: over aligned lanes instead
+ * @param decode whether blocks find their lanes by themselves, and the last one adds up; else over aligned lanes
+ * @param gateUp shape of the blocks of the first GEMM
+ * @param down shape of the blocks of the second
  * @param blockLanes most lanes of a block
  */
-record MoeWay(int chunkWarps, int blockLanes) {
-    private static final int WARP = 32;
-
-    /** The fastest way for so many tokens, as measured on an H200 (experiments/results/moe-gemm/2026-11-29.2). */
+record MoeWay(boolean decode, MoeBlock gateUp, MoeBlock down, int blockLanes) {
+    /** The fastest way for so many tokens, as {@code pool/moe.h} has it. */
     static MoeWay of(int tokens, int lanes) {
-        if (tokens > 4 || lanes > MAX_DECODE_LANES) {
+        if (tokens > FASTEST_DECODE_TOKENS || lanes > MAX_DECODE_LANES) {
             return aligned(tokens);
         }
-        if (tokens == 1) {
-            return new MoeWay(WIDE_CHUNK_WARPS, 1);
-        }
-        return new MoeWay(NARROW_CHUNK_WARPS, tokens == 2 ? 1 : 3);
+        return new MoeWay(true, DECODE_GATE_UP, DECODE_DOWN, 1);
     }
 
     /** The fastest way over aligned lanes. */
     static MoeWay aligned(int tokens) {
-        return new MoeWay(0, tokens <= 128 ? 8 : 16);
-    }
-
-    boolean decode() {
-        return chunkWarps > 0;
-    }
-
-    /** Suffix of the gate-and-up kernel of the decode. */
-    String suffix() {
-        return chunkWarps == WIDE_CHUNK_WARPS ? "_wide" : "";
-    }
-
-    /** Threads of a decode block that computes so many groups of 64 channels side by side. */
-    static int decodeThreads(int chunkWarps, int sides) {
-        return chunkWarps * sides * WARP;
-    }
-
-    /** Dynamic shared memory of a decode block: two rounds of activations, and sums in all and of each chunk. */
-    int sharedBytes(int warps, int sides) {
-        int rowWords = warps * CHUNK_K / 2 + 4;
-        int activations = 2 * blockLanes * rowWords * Integer.BYTES;
-        int sums = sides * blockLanes * TILE_CHANNELS * Float.BYTES;
-        return activations + (warps + 1) * sums;
+        MoeBlock block = fastestAligned(tokens);
+        return new MoeWay(false, block, block, block.lanes());
     }
 }

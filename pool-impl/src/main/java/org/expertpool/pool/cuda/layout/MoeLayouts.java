@@ -10,16 +10,22 @@ public final class MoeLayouts {
     /** Widest call of the decode kernels, in lanes. */
     public static final int MAX_DECODE_LANES = 128;
 
-    /** Warps of a decode block that take chunks of K side by side: for one token, and for more. */
-    public static final int WIDE_CHUNK_WARPS = 8;
-
-    public static final int NARROW_CHUNK_WARPS = 4;
-
     /** Length of a chunk of K. */
     public static final int CHUNK_K = 160;
 
-    /** Threads of a block of the GEMMs over aligned lanes. */
-    public static final int GENERAL_THREADS = 128;
+    /** Most tokens for which the decode kernels are the fastest way, as measured on an H200. */
+    public static final int FASTEST_DECODE_TOKENS = 2;
+
+    /** Blocks of the decode kernels. */
+    public static final MoeBlock DECODE_GATE_UP = new MoeBlock(2, 4, 1, 2);
+
+    public static final MoeBlock DECODE_DOWN = new MoeBlock(1, 4, 1, 2);
+
+    /** Blocks of the kernels over aligned lanes, of 8 to 32 lanes. */
+    public static final MoeBlock ALIGNED_8 = new MoeBlock(4, 1, 1, 2);
+
+    public static final MoeBlock ALIGNED_16 = new MoeBlock(4, 1, 2, 2);
+    public static final MoeBlock ALIGNED_32 = new MoeBlock(4, 1, 4, 2);
 
     /** Threads of a block of the alignment and of the sum. */
     public static final int ALIGN_THREADS = 256;
@@ -34,9 +40,9 @@ public final class MoeLayouts {
 
     /** What alignment writes. */
     public static final StructLayout LANE_BLOCKS = StructLayout.struct("LaneBlocks")
-            .pointer("sortedLanes", "blockExperts", "paddedLanes", "laneCounts")
+            .pointer("sortedLanes", "blockExperts", "paddedLanes")
             .i32("blockLanes", "maxBlocks")
-            .bytes(40);
+            .bytes(32);
 
     /** Argument of every MoE kernel. */
     public static final StructLayout MOE_PARAMS = StructLayout.struct("MoeParams")
@@ -48,9 +54,14 @@ public final class MoeLayouts {
             .pointer("inner", "laneOut", "out", "arrivals")
             .array("blocks", LANE_BLOCKS.bytes(), 1)
             .i32("tokens", "topK", "hidden", "width", "experts", "blockLanes", "calls", "firstBlock")
-            .bytes(216);
+            .bytes(208);
 
     private MoeLayouts() {}
+
+    /** Shape of the blocks over aligned lanes that is the fastest for so many tokens, as measured on an H200. */
+    public static MoeBlock fastestAligned(int tokens) {
+        return tokens <= 256 ? ALIGNED_8 : tokens <= 1024 ? ALIGNED_16 : ALIGNED_32;
+    }
 
     /** All structs, in the order of the header. */
     public static List<StructLayout> all() {

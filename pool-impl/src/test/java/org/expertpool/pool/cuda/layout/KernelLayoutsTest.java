@@ -29,10 +29,7 @@ class KernelLayoutsTest {
         expected.add("kCopyThreads,,0," + KernelLayouts.COPY_THREADS);
         expected.add("kTileChannels,,0," + MoeLayouts.TILE_CHANNELS);
         expected.add("kMaxDecodeLanes,,0," + MoeLayouts.MAX_DECODE_LANES);
-        expected.add("kWideChunkWarps,,0," + MoeLayouts.WIDE_CHUNK_WARPS);
-        expected.add("kNarrowChunkWarps,,0," + MoeLayouts.NARROW_CHUNK_WARPS);
         expected.add("kChunkK,,0," + MoeLayouts.CHUNK_K);
-        expected.add("kGeneralThreads,,0," + MoeLayouts.GENERAL_THREADS);
         expected.add("kAlignThreads,,0," + MoeLayouts.ALIGN_THREADS);
         expected.add("kPartitionThreads,,0," + PartitionLayouts.PARTITION_THREADS);
         expected.add("kRouteThreads,,0," + RouteLayouts.THREADS);
@@ -44,6 +41,16 @@ class KernelLayoutsTest {
         expected.add("kConvertThreads,,0," + ConvertLayouts.CONVERT_THREADS);
         expected.add("kProjections,,0," + ConvertLayouts.PROJECTIONS);
         expected.add("kScaleValues,,0," + ConvertLayouts.SCALE_VALUES);
+        expected.add("kFastestDecodeTokens,,0," + MoeLayouts.FASTEST_DECODE_TOKENS);
+        for (int tokens : new int[] {1, 256, 257, 1024, 1025, 8192}) {
+            expected.add("fastestBlockLanes,,%d,%d"
+                    .formatted(tokens, MoeLayouts.fastestAligned(tokens).lanes()));
+        }
+        block(expected, "kDecodeGateUp", MoeLayouts.DECODE_GATE_UP);
+        block(expected, "kDecodeDown", MoeLayouts.DECODE_DOWN);
+        block(expected, "kAligned8", MoeLayouts.ALIGNED_8);
+        block(expected, "kAligned16", MoeLayouts.ALIGNED_16);
+        block(expected, "kAligned32", MoeLayouts.ALIGNED_32);
         List<StructLayout> structs = new ArrayList<>(KernelLayouts.all());
         structs.addAll(MoeLayouts.all());
         structs.addAll(PartitionLayouts.all());
@@ -73,6 +80,16 @@ class KernelLayoutsTest {
         List<StructLayout.Field> hole = List.of(new StructLayout.Field("a", 4, 4));
         assertThatThrownBy(() -> new StructLayout("S", 8, hole))
                 .hasMessage("S.a starts at 4, but 0 bytes come before it");
+    }
+
+    private static void block(List<String> expected, String name, MoeBlock block) {
+        expected.add("%s,threads,0,%d".formatted(name, block.threads()));
+        expected.add("%s,lanes,0,%d".formatted(name, block.lanes()));
+        expected.add("%s,gateUpParts,832,%d".formatted(name, block.tiles() < 2 ? 0 : block.gateUpParts(832)));
+        expected.add("%s,downParts,832,%d".formatted(name, block.downParts(832)));
+        for (int lanes : new int[] {1, 3, block.lanes()}) {
+            expected.add("%s,sharedBytes,%d,%d".formatted(name, lanes, block.sharedBytes(lanes)));
+        }
     }
 
     private List<String> probe() throws Exception {

@@ -1,0 +1,179 @@
+// The product of a block of threads: up to kTiles groups of 64 output channels of one expert's matrix by up to
+// 8 * kLaneTiles lanes, over the whole of K.
+//
+// kChunkWarps warps a tile take chunks of K side by side; one keeps the sums of all chunks in registers. Either way each
+// chunk sums from +0 and chunk sums are added in ascending order, so that the bits are the same for all shapes of blocks.
+#pragma once
+
+#include "moe/weight_ring.cuh"
+
+namespace pool {
+
+// A matrix of one expert in the bank.
+struct ExpertMatrix {
+  const uint8_t* words;
+  const uint8_t* scales;
+  int depth;     // K
+  int channels;  // N
+};
+
+constexpr int largestDivisor(int number, int atMost) {
+  while (number % atMost != 0) --atMost;
+  return atMost;
+}
+
+template <int kTilesOfBlock, int kChunkWarps, int kLaneTiles, int kSlots>
+struct BlockProduct {
+  POOL_HOST_DEVICE static constexpr MoeBlock block() { return {kTilesOfBlock, kChunkWarps, kLaneTiles, kSlots}; }
+  static constexpr int kTiles = kTilesOfBlock;
+  static constexpr int kRingSlots = kSlots;
+  static constexpr int kLanes = block().lanes();
+  static constexpr int kThreads = block().threads();
+  static constexpr int kRoundSteps = kChunkWarps * kChunkSteps;
+  static constexpr int kRowBytes = block().rowBytes();  // rows start 16 bytes apart modulo 128
+  static constexpr int kBuffers = kSlots / 2 + 1;      // rounds of activations on their way, and one in use
+  static constexpr int kSumRow = block().sumRow();      // floats
+  static constexpr int kRowVectors = kChunkWarps * kChunkVectors;
+  static constexpr int kColumns = largestDivisor(kRowVectors, kThreads / kLanes);  // threads that bring one lane's activations
+  static_assert(kThreads >= kLanes);
+
+  // Rounds of kChunkWarps chunks that K takes.
+  __device__ static int rounds(int depth) { return (depth + kRoundSteps * kMmaK - 1) / (kRoundSteps * kMmaK); }
+
+  // Tile of the calling warp.
+  __device__ static int tile() { return threadIdx.x / kWarp % kTiles; }
+
+  // Sums of all lanes, once the block has passed its last barrier: [tile][lanesAtMost][kSumRow].
+  __device__ static const float* sums(const uint8_t* shared, int lanesAtMost) {
+    return reinterpret_cast<const float*>(shared + (kChunkWarps > 1 ? block().ringBytes() + block().activationBytes(lanesAtMost) : 0));
+  }
+
+  // What the calling warp reads of the matrix; `channel` is where its tile starts, or -1 for none.
+  __device__ static WeightWalk walk(const ExpertMatrix& m, int channel) {
+    const int steps = m.depth / kMmaK;
+    const int firstStep = threadIdx.x / kWarp / kTiles * kChunkSteps;
+    int mySteps = 0;
+    if (kChunkWarps == 1) mySteps = steps;
+    else for (int first = firstStep; first < steps; first += kRoundSteps) mySteps += min(kChunkSteps, steps - first);
+    if (channel < 0) mySteps = 0;
+    const bool idle = mySteps == 0;
+    return walkOf(m.words, m.scales, m.channels, idle ? 0 : channel, idle ? 0 : firstStep, mySteps);
+  }
+
+  template <typename RowOf>
+  __device__ static void run(const ExpertMatrix& m, int channel, int lanesAtMost, int count, const RowOf& rowOf,
+                             uint8_t* shared) {
+    WeightRing<kSlots, kRoundSteps - kChunkSteps> ring(ringOfWarp(shared), walk(m, channel));
+    run(ring, m.depth, channel >= 0, lanesAtMost, count, rowOf, shared, [] {});
+  }
+
+  __device__ static uint8_t* ringOfWarp(uint8_t* shared) { return shared + threadIdx.x / kWarp * WeightRing<kSlots, kRoundSteps - kChunkSteps>::kBytes; }
+
+  // rowOf(i) is where lane i's activations lie; `inside` where the warp has a tile. begun() runs once the first copies are
+  // under way. Leaves the ring full of what follows.
+  template <typename Ring, typename RowOf, typename Begun>
+  __device__ static void run(Ring& ring, int depth, bool inside, int lanesAtMost, int count, const RowOf& rowOf,
+                             uint8_t* shared, const Begun& begun) {
+    const int slot = threadIdx.x / kWarp / kTiles;
+    const int steps = depth / kMmaK;
+    const int chunks = (steps + kChunkSteps - 1) / kChunkSteps;
+    const int rounds = BlockProduct::rounds(depth);
+    const int firstStep = slot * kChunkSteps;
+    const SharedAddress activations = sharedAddress(shared + block().ringBytes());
+
+    // This thread's part of the activations' way to shared memory: every kColumns-th vector of one lane.
+    const int row = threadIdx.x / kColumns;
+    const int column = threadIdx.x % kColumns;
+    const bool brings = row < count;
+    const uint16_t* source = rowOf(brings ? row : 0) + column * 8;
+    const SharedAddress target = activations + row * kRowBytes + column * 16;
+    const auto stage = [&](int round) {
+      if (!brings || round >= rounds) return;
+      const SharedAddress to = target + round % kBuffers * (lanesAtMost * kRowBytes);
+      const int left = depth - round * (kRowVectors * 8) - column * 8;  // zeros past the end of K
+#pragma unroll
+      for (int v = 0; v < kRowVectors; v += kColumns) {
+        copyAsync16OrZeros(to + v * 16, source + round * (kRowVectors * 8) + v * 8, v * 8 < left);
+      }
+    };
+
+    ring.fill([&](int round) { stage(round); });
+    begun();
+
+    ChunkSums<kLaneTiles> total;
+    if constexpr (kChunkWarps == 1) total.clear();  // +0 plus the first chunk's sum is that sum: no sum from +0 is -0
+    for (int round = 0; round < rounds; ++round) {
+      const SharedAddress rows =
+          activations + round % kBuffers * (lanesAtMost * kRowBytes) + slot * (kChunkK * 2);
+      constexpr int kPairs = (kLaneTiles + 1) / 2;
+      SharedAddress at[kPairs];
+#pragma unroll
+      for (int pair = 0; pair < kPairs; ++pair) at[pair] = laneRowOf<kLaneTiles>(rows, kRowBytes, count, pair);
+      ChunkSums<kLaneTiles> sums;
+      sums.clear();
+
+      waitCopies<kSlots - 1>();
+      __syncthreads();  // this round's activations are there, and those of the last round have been read
+      // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch.
+      multiplyHalf<false>(ring, at, sums, [&] {
+        ring.template request<false>();
+        stage(round + kSlots / 2);
+        commitCopies();
+        ring.advance();
+      });
+      waitCopies<kSlots - 1>();
+      __syncwarp();
+      multiplyHalf<true>(ring, at, sums, [&] {
+        ring.template request<true>();
+        commitCopies();
+        ring.advance();
+      });
+
+      if constexpr (kChunkWarps == 1) {
+        total.add(sums);
+      } else {
+        const bool live = inside && round * kRoundSteps + firstStep < steps;
+        addRound(sums, round, min(kChunkWarps, chunks - round * kChunkWarps), lanesAtMost, count, live, shared);
+      }
+    }
+    if constexpr (kChunkWarps == 1) {
+      waitCopies<0>();
+      __syncthreads();  // the ring and the activations have been read
+      float* mine = reinterpret_cast<float*>(shared) + tile() * lanesAtMost * kSumRow;
+      if (inside) {
+        forEachSum(total, [&](int c, int lane, float sum) {
+          if (lane < lanesAtMost) mine[lane * kSumRow + c] = sum;
+        });
+      }
+    }
+    __syncthreads();
+  }
+
+ private:
+  // Adds a round's chunk sums, in ascending order, to those of the rounds before.
+  __device__ static void addRound(const ChunkSums<kLaneTiles>& sums, int round, int liveSlots, int lanesAtMost, int count,
+                                  bool live, uint8_t* shared) {
+    float* total = reinterpret_cast<float*>(shared + block().ringBytes() + block().activationBytes(lanesAtMost));
+    const int sumsOfChunk = kTiles * lanesAtMost * kTileChannels;
+    float* chunkSums = total + sumsOfChunk;
+    const int slot = threadIdx.x / kWarp / kTiles;
+    if (live) {
+      float* mine = chunkSums + slot * sumsOfChunk + tile() * lanesAtMost * kTileChannels;
+      forEachSum(sums, [&](int column, int row, float sum) {
+        if (row < count) mine[row * kTileChannels + column] = sum;
+      });
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < sumsOfChunk; i += kThreads) {
+      float sum = round == 0 ? chunkSums[i] : __fadd_rn(total[i], chunkSums[i]);
+      for (int c = 1; c < liveSlots; ++c) sum = __fadd_rn(sum, chunkSums[c * sumsOfChunk + i]);
+      total[i] = sum;
+    }
+  }
+};
+
+// The product that a MoeBlock describes.
+template <const MoeBlock& kShape>
+using ProductOf = BlockProduct<kShape.tiles, kShape.chunkWarps, kShape.laneTiles, kShape.slots>;
+
+}  // namespace pool

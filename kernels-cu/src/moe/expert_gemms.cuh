@@ -1,0 +1,115 @@
+// The two GEMMs of one group of lanes that share an expert: gate and up with SwiGLU, then down with the router weight.
+#pragma once
+
+#include "moe/block_product.cuh"
+#include "moe/fp32_math.cuh"
+
+namespace pool {
+
+// The lanes that a block computes, in ascending order, and where their expert lies.
+struct LaneGroup {
+  const int32_t* lanes;
+  int count;
+  int expert;
+  int row;
+};
+
+constexpr int kTileVectors = kTileChannels / 8;
+
+// Eight channels of a lane's output.
+__device__ inline void storeLane(const MoeParams& p, int lane, int channel, const float* sums, float factor) {
+  Words4 packed;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) packed.word[j] = packBf16(__fmul_rn(sums[2 * j], factor), __fmul_rn(sums[2 * j + 1], factor));
+  *reinterpret_cast<Words4*>(p.laneOut + static_cast<int64_t>(lane) * p.hidden + channel) = packed;
+}
+
+// Eight channels of out[token]: the token's lanes in ascending slot order, from +0. Several loads are under way at once.
+// `ids` are the call's, perhaps brought to shared memory before.
+__device__ inline void sumSlots(const MoeParams& p, const int32_t* ids, int token, int channel) {
+  constexpr int kSlotsAtOnce = 10;
+  float sum[8] = {};
+  for (int first = 0; first < p.topK; first += kSlotsAtOnce) {
+    bool valid[kSlotsAtOnce];
+    Words4 values[kSlotsAtOnce] = {};
+#pragma unroll
+    for (int i = 0; i < kSlotsAtOnce; ++i) {
+      const int expert = ids[token * p.topK + min(first + i, p.topK - 1)];
+      valid[i] = first + i < p.topK && expert >= 0 && expert < p.experts;  // others were never computed, and may be NaN
+    }
+#pragma unroll
+    for (int i = 0; i < kSlotsAtOnce; ++i) {
+      const int64_t lane = static_cast<int64_t>(token) * p.topK + first + i;
+      loadShared4(values[i], p.laneOut + lane * p.hidden + channel, valid[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < kSlotsAtOnce; ++i)
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const uint32_t pair = values[i].word[j];
+        sum[2 * j] = valid[i] ? __fadd_rn(sum[2 * j], lowBf16(pair)) : sum[2 * j];
+        sum[2 * j + 1] = valid[i] ? __fadd_rn(sum[2 * j + 1], highBf16(pair)) : sum[2 * j + 1];
+      }
+  }
+  Words4 packed;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) packed.word[j] = packBf16(sum[2 * j], sum[2 * j + 1]);
+  *reinterpret_cast<Words4*>(p.out + static_cast<int64_t>(token) * p.hidden + channel) = packed;
+}
+
+__device__ inline ExpertMatrix matrixOf(const RowBase& words, const RowBase& scales, int row, int depth, int channels) {
+  return {words.base + row * words.strideBytes, scales.base + row * scales.strideBytes, depth, channels};
+}
+
+// h of the group's lanes for part `part` of the width; tiles are gate, up, gate, up.
+template <typename Product>
+__device__ void gateUpGroup(const MoeParams& p, const LaneGroup& group, int part, int lanesAtMost, uint8_t* shared) {
+  static_assert(Product::kTiles % 2 == 0, "gate and up in one block");
+  constexpr int kPairs = Product::kTiles / 2;
+  const int tiles = p.width / kTileChannels;
+  const int firstTile = part * kPairs;
+  const int tile = firstTile + Product::tile() / 2;
+  const int channel = tile < tiles ? tile * kTileChannels + Product::tile() % 2 * p.width : -1;
+  const auto rowOf = [&](int i) { return p.activations + static_cast<int64_t>(group.lanes[i] / p.topK) * p.hidden; };
+  const ExpertAlphas alphas = p.alphas[group.expert];
+  Product::run(matrixOf(p.w13, p.s13, group.row, p.hidden, 2 * p.width), channel, lanesAtMost, group.count, rowOf, shared);
+
+  const float* sums = Product::sums(shared, lanesAtMost);
+  constexpr int kWords = kPairs * kTileChannels / 2;
+  uint32_t* inner = reinterpret_cast<uint32_t*>(p.inner) + firstTile * (kTileChannels / 2);
+  for (int i = threadIdx.x; i < group.count * kWords; i += Product::kThreads) {
+    const int lane = i / kWords;
+    const int column = i % kWords * 2;
+    const int pair = column / kTileChannels;
+    if (firstTile + pair >= tiles) continue;
+    const float* gate = sums + (2 * pair * lanesAtMost + lane) * Product::kSumRow + column % kTileChannels;
+    const float* up = gate + lanesAtMost * Product::kSumRow;
+    inner[static_cast<int64_t>(group.lanes[lane]) * (p.width / 2) + column / 2] = swiGlu(gate, up, alphas.gate, alphas.up);
+  }
+}
+
+// Lane outputs of the group for part `part` of the hidden channels.
+template <typename Product>
+__device__ void downGroup(const MoeParams& p, const LaneGroup& group, int part, int lanesAtMost, uint8_t* shared) {
+  const int tiles = p.hidden / kTileChannels;
+  const int firstTile = part * Product::kTiles;
+  const int tile = firstTile + Product::tile();
+  const auto rowOf = [&](int i) { return p.inner + static_cast<int64_t>(group.lanes[i]) * p.width; };
+  const float alpha = p.alphas[group.expert].down;
+  Product::run(matrixOf(p.w2, p.s2, group.row, p.width, p.hidden), tile < tiles ? tile * kTileChannels : -1, lanesAtMost,
+               group.count, rowOf, shared);
+
+  const float* sums = Product::sums(shared, lanesAtMost);
+  constexpr int kVectors = Product::kTiles * kTileVectors;
+  for (int i = threadIdx.x; i < group.count * kVectors; i += Product::kThreads) {
+    const int vector = i % kVectors;
+    if (firstTile + vector / kTileVectors >= tiles) continue;
+    const float* sum =
+        sums + (vector / kTileVectors * lanesAtMost + i / kVectors) * Product::kSumRow + vector % kTileVectors * 8;
+    const int lane = group.lanes[i / kVectors];
+    const float factor = __fmul_rn(alpha, p.weights[lane]);
+    storeLane(p, lane, firstTile * kTileChannels + vector * 8, sum, factor);
+  }
+}
+
+}  // namespace pool

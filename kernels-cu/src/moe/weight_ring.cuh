@@ -1,0 +1,235 @@
+// A warp's walk along K over 64 output channels of a Marlin NVFP4 matrix, and its product with lanes in shared memory.
+//
+// One step is one k16: each thread holds 4 words (marlin-nvfp4 2.1) and the 8 scale codes of its channels (2.3). They come
+// through a ring in shared memory, half a chunk at a time and kSlots halves ahead, so that loads are under way however the
+// compiler orders the arithmetic, and take no registers. Weights are the 16-row operand of the MMA, lanes its 8 columns,
+// for every M, so a lane's bits do not depend on what else is in the batch.
+#pragma once
+
+#include "moe/device_ops.cuh"
+#include "pool/constants.h"
+#include "pool/moe.h"
+
+namespace pool {
+
+constexpr int kHalfScaleQuads = kHalfExpandedBytes / 16;  // each a thread's scales of a step, for four threads
+
+// Two E2M1 codes of a word as bf16 times 2^-126, from places 4*I and 4*I + 16 of word (marlin-nvfp4 2.2). One multiply moves
+// the sign and the magnitude to their places, and off the pipe of the masks.
+template <int kPlace>
+__device__ inline uint32_t expandCodes(uint32_t word) {
+  constexpr uint32_t kCodes = 0x000f000fu << (4 * kPlace);
+  constexpr uint32_t kMove = 1u << (12 - 4 * kPlace) | 1u << (6 - 4 * kPlace);
+  return ((word & kCodes) * kMove) & 0x81c081c0u;
+}
+
+// Two scale codes as bf16 times 128: bytes 0 and 2, or 1 and 3. A code moved to the exponent's place is the scale times
+// 2^-105, which an exact multiply mends with fewer instructions than the two masks of marlin-nvfp4 2.4; 0 stays 0.
+constexpr uint32_t kTwoTo112 = 0x77807780u;
+__device__ inline uint32_t expandEvenScales(uint32_t codes) { return timesLow((codes << 4) & 0x0ff00ff0u, kTwoTo112); }
+__device__ inline uint32_t expandOddScales(uint32_t codes) { return timesLow((codes >> 4) & 0x0ff00ff0u, kTwoTo112); }
+
+// Sums of one chunk: [16-channel sub-tile][8-lane tile][fragment].
+template <int kLaneTiles>
+struct ChunkSums {
+  float at[4][kLaneTiles][4];
+
+  __device__ void clear() {
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int t = 0; t < kLaneTiles; ++t)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) at[j][t][i] = 0.0f;
+  }
+  __device__ void add(const ChunkSums& other) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int t = 0; t < kLaneTiles; ++t)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) at[j][t][i] = __fadd_rn(at[j][t][i], other.at[j][t][i]);
+  }
+};
+
+// Where this thread reads the lanes' activations of a chunk for the MMA; rows lie 16 bytes apart modulo 128, so that 8 of
+// them are read without conflict. Columns without a lane repeat the last one's activations; nobody reads their sums.
+template <int kLaneTiles>
+__device__ inline SharedAddress laneRowOf(SharedAddress rows, int rowBytes, int count, int pair) {
+  const int thread = threadIdx.x % kWarp;
+  const int lane = (2 * pair + thread / 16) % kLaneTiles * kMmaLanes + thread % 8;
+  return rows + min(lane, count - 1) * rowBytes + thread / 8 % 2 * 16;
+}
+
+// sums += weights of one step times lanes; scales[j] are those of sub-tile j's two channels, expanded.
+template <int kLaneTiles>
+__device__ inline void multiplyStep(const Words4& words, const Words4& scales, const uint32_t (&b)[kLaneTiles][2],
+                                    ChunkSums<kLaneTiles>& sums) {
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const uint32_t word = words.word[j];
+    const uint32_t upper = word >> 8;
+    uint32_t a[4];
+    a[0] = timesLow(expandCodes<0>(word), scales.word[j]);
+    a[2] = timesLow(expandCodes<1>(word), scales.word[j]);
+    a[1] = timesHigh(expandCodes<0>(upper), scales.word[j]);
+    a[3] = timesHigh(expandCodes<1>(upper), scales.word[j]);
+#pragma unroll
+    for (int t = 0; t < kLaneTiles; ++t) mma(sums.at[j][t], a, b[t]);
+  }
+}
+
+// A run of steps of 64 channels of a matrix.
+struct WeightWalk {
+  const uint8_t* words;   // of this thread, next step
+  const uint8_t* scales;  // of this thread's 16 channels, next step
+  uint32_t channels;      // of the matrix: bytes of scales from one step to the next, and an eighth of those of words
+  int left;               // steps; 0: nothing
+};
+
+// Channels [channel, channel + 64) of a matrix of `channels`, from k16 step `first` on, `count` steps in all.
+__device__ inline WeightWalk walkOf(const uint8_t* words, const uint8_t* scales, int channels, int channel, int first,
+                                    int count) {
+  const int thread = threadIdx.x % kWarp;
+  WeightWalk walk;
+  walk.channels = channels;
+  walk.left = count;
+  walk.words = words + static_cast<int64_t>(first) * channels * 8 + channel * 8 + thread * 16;
+  walk.scales = scales + static_cast<int64_t>(first) * channels + channel + thread % 4 * 16;
+  return walk;
+}
+
+// kSkipped: steps left out after each chunk, which other warps take. kFollows: another walk may follow the first.
+template <int kSlots, int kSkipped, bool kFollows = false>
+class WeightRing {
+ public:
+  static constexpr int kBytes = kSlots * kHalfBytes + 2 * kHalfExpandedBytes;
+  static_assert(kSlots % 2 == 0, "a chunk starts at an even place");
+
+  // `ring`: kBytes of shared memory of this warp alone, on 16 bytes.
+  __device__ WeightRing(uint8_t* ring, const WeightWalk& walk)
+      : words_(sharedAddress(ring) + threadIdx.x % kWarp * 16),
+        codes_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + threadIdx.x % kWarp * 8),
+        scales_(sharedAddress(ring) + kSlots * kHalfBytes + threadIdx.x % kWarp / 4 * 16),
+        walk_(walk) {}
+
+  // How many chunks, or gaps between those of others, come before the walk that follows; and that walk, once it is known.
+  __device__ void expect(int chunks) { chunksLeft_ = chunks; }
+  __device__ void follow(const WeightWalk& walk) {
+    if (chunksLeft_ > 0) next_ = walk;
+    else walk_ = walk;
+  }
+
+  // Begins to bring the next half chunk to the current place; the caller ends the group of copies. Past the end of K the last
+  // step comes again: its lanes are zeros.
+  template <bool kSecond>
+  __device__ void request() {
+    const SharedAddress words = words_ + place_;
+    const int thread = threadIdx.x % kWarp;
+    if (walk_.left > 0) {
+      const uint32_t last = min(walk_.left, kHalfSteps) - 1;
+#pragma unroll
+      for (uint32_t i = 0; i < kHalfSteps; ++i) {
+        copyAsync16(words + i * kStepWordBytes, walk_.words + static_cast<uint64_t>(min(i, last)) * (walk_.channels * 8));
+      }
+      // Four threads bring a step's scales, twenty those of half a chunk.
+      copyAsync16If(words + kHalfSteps * kStepWordBytes,
+                    walk_.scales + static_cast<uint64_t>(min(static_cast<uint32_t>(thread / 4), last)) * walk_.channels,
+                    thread < 4 * kHalfSteps);
+    }
+    constexpr uint64_t kSteps = kHalfSteps + (kSecond ? kSkipped : 0);
+    walk_.words += kSteps * (walk_.channels * 8);
+    walk_.scales += kSteps * walk_.channels;
+    walk_.left -= kHalfSteps;
+    if (kFollows && kSecond && --chunksLeft_ == 0) walk_ = next_;
+  }
+
+  // Words of step i of the half chunk at the current place.
+  __device__ Words4 words(int i) const { return readShared4(words_ + place_ + i * kStepWordBytes); }
+
+  // Expands the scales at the current place, each once for the four threads that need it; the caller synchronises the warp.
+  template <bool kSecond>
+  __device__ void expandScales() const {
+#pragma unroll
+    for (int from = 0; from < kHalfScaleQuads; from += kWarp) {
+      if (from + kWarp <= kHalfScaleQuads || threadIdx.x % kWarp < kHalfScaleQuads - from) {
+        const Words2 codes = readShared2(codes_ + place_ + from * 8);
+        Words4 scales;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          scales.word[j] = j % 2 == 0 ? expandEvenScales(codes.word[j / 2]) : expandOddScales(codes.word[j / 2]);
+        }
+        writeShared4(words_ + kSlots * kHalfBytes + (kSecond ? kHalfExpandedBytes : 0) + from * 16, scales);
+      }
+    }
+  }
+
+  // Expanded scales of step i for this thread.
+  template <bool kSecond>
+  __device__ Words4 scales(int i) const {
+    return readShared4(scales_ + (kSecond ? kHalfExpandedBytes : 0) + i * 8 * 16);
+  }
+
+  // Requests as much as the ring holds; with(round) may add copies to the group of a round's first half.
+  template <typename With>
+  __device__ void fill(const With& with) {
+#pragma unroll
+    for (int s = 0; s < kSlots; s += 2) {
+      request<false>();
+      with(s / 2);
+      commitCopies();
+      advance();
+      request<true>();
+      commitCopies();
+      advance();
+    }
+  }
+
+  __device__ void advance() { place_ = place_ + kHalfBytes == kSlots * kHalfBytes ? 0 : place_ + kHalfBytes; }
+
+ private:
+  SharedAddress words_;     // this thread's of the first place
+  SharedAddress codes_;     // those that this thread expands
+  SharedAddress scales_;    // those that it multiplies with
+  uint32_t place_ = 0;
+  WeightWalk walk_;
+  WeightWalk next_ = {};
+  int chunksLeft_ = 0;
+};
+
+// sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles]. Then refill() may
+// bring what comes next to that place.
+template <bool kSecond, int kLaneTiles, int kPairs, typename Ring, typename Refill>
+__device__ inline void multiplyHalf(const Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
+                                    const Refill& refill) {
+  ring.template expandScales<kSecond>();
+  __syncwarp();  // the scales are there for all, and their codes have been read
+#pragma unroll
+  for (int i = 0; i < kHalfSteps; ++i) {
+    uint32_t b[kLaneTiles][2];
+#pragma unroll
+    for (int pair = 0; pair < kPairs; ++pair) {
+      const SharedAddress row = at[pair] + ((kSecond ? kHalfSteps : 0) + i) * (kMmaK * 2);
+      if constexpr (kLaneTiles == 1) loadLanes(b, row);
+      else loadLanes(*reinterpret_cast<uint32_t(*)[2][2]>(&b[2 * pair]), row);
+    }
+    multiplyStep(ring.words(i), ring.template scales<kSecond>(i), b, sums);
+  }
+  refill();
+}
+
+// Calls use(channel in the tile, lane of the block, sum) for each sum that this thread holds.
+template <int kLaneTiles, typename Use>
+__device__ inline void forEachSum(const ChunkSums<kLaneTiles>& sums, const Use& use) {
+  const int lane = threadIdx.x % kWarp;
+#pragma unroll
+  for (int j = 0; j < 4; ++j)
+#pragma unroll
+    for (int t = 0; t < kLaneTiles; ++t)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        use(j * kMmaChannels + i / 2 * 8 + lane / 4, t * kMmaLanes + lane % 4 * 2 + i % 2, sums.at[j][t][i]);
+      }
+}
+
+}  // namespace pool
