@@ -148,19 +148,20 @@ class CpuBackend {
   }
 
   void gemms(const pool::MoeParams& p, int blocks) {
-    if (p.blocks.blockLanes == 8) gemms<pool::ProductOf<pool::kAligned8>>(p, blocks);
-    else if (p.blocks.blockLanes == 16) gemms<pool::ProductOf<pool::kAligned16>>(p, blocks);
-    else gemms<pool::ProductOf<pool::kAligned32>>(p, blocks);
+    using pool::Aligned8, pool::Aligned16, pool::Aligned32;
+    if (p.blocks.blockLanes == 8) gemms<Aligned8>(p, blocks);
+    else if (p.blocks.blockLanes == 16) gemms<Aligned8, Aligned16>(p, blocks);
+    else gemms<Aligned8, Aligned16, Aligned32>(p, blocks);
   }
 
-  template <typename Product>
+  template <typename... Products>
   void gemms(const pool::MoeParams& p, int blocks) {
     uint8_t* shared = cpu::dynamicShared().data();
-    const pool::MoeBlock block = Product::block();
+    const pool::MoeBlock block = pool::WidestOf<Products...>::block();
     launch(block.threads(), blocks * block.gateUpParts(p.width), block.sharedBytes(block.lanes()),
-           [&] { pool::generalGateUp<Product>(p, shared); });
+           [&] { pool::generalGateUp<Products...>(p, shared); });
     launch(block.threads(), blocks * block.downParts(p.hidden), block.sharedBytes(block.lanes()),
-           [&] { pool::generalDown<Product>(p, shared); });
+           [&] { pool::generalDown<Products...>(p, shared); });
   }
 
   // Shared memory is poison before, and must be so behind what the launch asks for after.

@@ -79,13 +79,15 @@ __device__ void decodeDown(const MoeParams& p, uint8_t* shared) {
   __syncthreads();
   if (group.count > 0) downGroup<Product>(p, group, part, p.blockLanes, shared);
 
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) isLast = atomicAdd(p.arrivals + part, 1) == p.calls * p.tokens * p.topK - 1;
+  __syncthreads();  // the block's lane outputs are stored; the first thread's fence publishes those of all
+  if (threadIdx.x == 0) {
+    __threadfence();
+    isLast = atomicAdd(p.arrivals + part, 1) == p.calls * p.tokens * p.topK - 1;
+    if (isLast) p.arrivals[part] = 0;
+    __threadfence();  // and makes those of the blocks before visible behind the next barrier
+  }
   __syncthreads();
   if (!isLast) return;
-  __threadfence();
-  if (threadIdx.x == 0) p.arrivals[part] = 0;
   constexpr int kVectors = Product::kTiles * kTileVectors;
   for (int i = threadIdx.x; i < p.tokens * kVectors; i += Product::kThreads) {
     const int channel = (part * kVectors + i % kVectors) * 8;

@@ -15,32 +15,32 @@ extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned8.threads(), 5)
     smxx_moe_gate_up_8(const __grid_constant__ pool::MoeParams params) {
-  pool::generalGateUp<pool::ProductOf<pool::kAligned8>>(params, alignedShared);
+  pool::generalGateUp<pool::Aligned8>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned16.threads(), 4)
     smxx_moe_gate_up_16(const __grid_constant__ pool::MoeParams params) {
-  pool::generalGateUp<pool::ProductOf<pool::kAligned16>>(params, alignedShared);
+  pool::generalGateUp<pool::Aligned8, pool::Aligned16>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
     smxx_moe_gate_up_32(const __grid_constant__ pool::MoeParams params) {
-  pool::generalGateUp<pool::ProductOf<pool::kAligned32>>(params, alignedShared);
+  pool::generalGateUp<pool::Aligned8, pool::Aligned16, pool::Aligned32>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned8.threads(), 5)
     smxx_moe_down_8(const __grid_constant__ pool::MoeParams params) {
-  pool::generalDown<pool::ProductOf<pool::kAligned8>>(params, alignedShared);
+  pool::generalDown<pool::Aligned8>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned16.threads(), 4)
     smxx_moe_down_16(const __grid_constant__ pool::MoeParams params) {
-  pool::generalDown<pool::ProductOf<pool::kAligned16>>(params, alignedShared);
+  pool::generalDown<pool::Aligned8, pool::Aligned16>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
     smxx_moe_down_32(const __grid_constant__ pool::MoeParams params) {
-  pool::generalDown<pool::ProductOf<pool::kAligned32>>(params, alignedShared);
+  pool::generalDown<pool::Aligned8, pool::Aligned16, pool::Aligned32>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)

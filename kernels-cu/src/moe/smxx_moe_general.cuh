@@ -1,9 +1,18 @@
 // The MoE of any number of tokens over aligned blocks of lanes: two GEMMs and the sum over the top-k slots.
 #pragma once
 
+#include <tuple>
+
 #include "moe/expert_gemms.cuh"
 
 namespace pool {
+
+using Aligned8 = ProductOf<kAligned8>;
+using Aligned16 = ProductOf<kAligned16>;
+using Aligned32 = ProductOf<kAligned32>;
+
+template <typename... Products>
+using WidestOf = std::tuple_element_t<sizeof...(Products) - 1, std::tuple<Products...>>;
 
 // The lanes of aligned block `block`; count 0 past the last one and where the expert's row is absent.
 template <int kLanes>
@@ -17,20 +26,42 @@ __device__ inline LaneGroup alignedGroup(const MoeParams& p, int block) {
   return {lanes, __popc(__ballot_sync(kFullWarp, live)), expert, row};
 }
 
-// Block b computes part b % parts of h for aligned block firstBlock + b / parts.
-template <typename Product>
+// Calls run(product) with the first product that has room for so many lanes: tiles of lanes that are not there cost time.
+template <typename Product, typename... Wider, typename Run>
+__device__ inline void withFewestLanes(int count, const Run& run) {
+  if constexpr (sizeof...(Wider) == 0) {
+    run(Product());
+  } else {
+    if (count <= Product::kLanes) run(Product());
+    else withFewestLanes<Wider...>(count, run);
+  }
+}
+
+// Block b computes part b % parts of h for aligned block firstBlock + b / parts. The last product has the lanes of a block,
+// those before it fewer.
+template <typename... Products>
 __device__ void generalGateUp(const MoeParams& p, uint8_t* shared) {
-  const int parts = Product::block().gateUpParts(p.width);
-  const LaneGroup group = alignedGroup<Product::kLanes>(p, p.firstBlock + static_cast<int>(blockIdx.x) / parts);
-  if (group.count > 0) gateUpGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
+  using Widest = WidestOf<Products...>;
+  const int parts = Widest::block().gateUpParts(p.width);
+  const LaneGroup group = alignedGroup<Widest::kLanes>(p, p.firstBlock + static_cast<int>(blockIdx.x) / parts);
+  if (group.count == 0) return;
+  withFewestLanes<Products...>(group.count, [&](auto product) {
+    using Product = decltype(product);
+    gateUpGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
+  });
 }
 
 // Block b computes part b % parts of the outputs of aligned block firstBlock + b / parts.
-template <typename Product>
+template <typename... Products>
 __device__ void generalDown(const MoeParams& p, uint8_t* shared) {
-  const int parts = Product::block().downParts(p.hidden);
-  const LaneGroup group = alignedGroup<Product::kLanes>(p, p.firstBlock + static_cast<int>(blockIdx.x) / parts);
-  if (group.count > 0) downGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
+  using Widest = WidestOf<Products...>;
+  const int parts = Widest::block().downParts(p.hidden);
+  const LaneGroup group = alignedGroup<Widest::kLanes>(p, p.firstBlock + static_cast<int>(blockIdx.x) / parts);
+  if (group.count == 0) return;
+  withFewestLanes<Products...>(group.count, [&](auto product) {
+    using Product = decltype(product);
+    downGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
+  });
 }
 
 // A thread takes eight channels of a token.

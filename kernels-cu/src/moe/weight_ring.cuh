@@ -12,8 +12,6 @@
 
 namespace pool {
 
-constexpr int kHalfScaleQuads = kHalfExpandedBytes / 16;  // each a thread's scales of a step, for four threads
-
 // Two E2M1 codes of a word as bf16 times 2^-126, from places 4*I and 4*I + 16 of word (marlin-nvfp4 2.2). One multiply moves
 // the sign and the magnitude to their places, and off the pipe of the masks.
 template <int kPlace>
@@ -110,6 +108,7 @@ class WeightRing {
   __device__ WeightRing(uint8_t* ring, const WeightWalk& walk)
       : words_(sharedAddress(ring) + threadIdx.x % kWarp * 16),
         codes_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + threadIdx.x % kWarp * 8),
+        own_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + threadIdx.x % kWarp / 4 * 8),
         scales_(sharedAddress(ring) + kSlots * kHalfBytes + threadIdx.x % kWarp / 4 * 16),
         walk_(walk) {}
 
@@ -147,26 +146,17 @@ class WeightRing {
   // Words of step i of the half chunk at the current place.
   __device__ Words4 words(int i) const { return readShared4(words_ + place_ + i * kStepWordBytes); }
 
-  // Expands the scales at the current place, each once for the four threads that need it; the caller synchronises the warp.
+  // Expands the scales of the first steps at the current place, each once for the four threads that need it; the caller
+  // synchronises the warp.
   template <bool kSecond>
   __device__ void expandScales() const {
-#pragma unroll
-    for (int from = 0; from < kHalfScaleQuads; from += kWarp) {
-      if (from + kWarp <= kHalfScaleQuads || threadIdx.x % kWarp < kHalfScaleQuads - from) {
-        const Words2 codes = readShared2(codes_ + place_ + from * 8);
-        Words4 scales;
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          scales.word[j] = j % 2 == 0 ? expandEvenScales(codes.word[j / 2]) : expandOddScales(codes.word[j / 2]);
-        }
-        writeShared4(words_ + kSlots * kHalfBytes + (kSecond ? kHalfExpandedBytes : 0) + from * 16, scales);
-      }
-    }
+    writeShared4(words_ + kSlots * kHalfBytes + (kSecond ? kHalfExpandedBytes : 0), expand(readShared2(codes_ + place_)));
   }
 
-  // Expanded scales of step i for this thread.
+  // Expanded scales of step i for this thread; the steps that one round of the warp's threads leaves are expanded here.
   template <bool kSecond>
   __device__ Words4 scales(int i) const {
+    if (i >= kSharedScaleSteps) return expand(readShared2(own_ + place_ + i * kStepScaleBytes));
     return readShared4(scales_ + (kSecond ? kHalfExpandedBytes : 0) + i * 8 * 16);
   }
 
@@ -188,9 +178,21 @@ class WeightRing {
   __device__ void advance() { place_ = place_ + kHalfBytes == kSlots * kHalfBytes ? 0 : place_ + kHalfBytes; }
 
  private:
+  static constexpr int kSharedScaleSteps = kWarp / 8;
+
+  __device__ static Words4 expand(const Words2& codes) {
+    Words4 scales;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      scales.word[j] = j % 2 == 0 ? expandEvenScales(codes.word[j / 2]) : expandOddScales(codes.word[j / 2]);
+    }
+    return scales;
+  }
+
   SharedAddress words_;     // this thread's of the first place
-  SharedAddress codes_;     // those that this thread expands
-  SharedAddress scales_;    // those that it multiplies with
+  SharedAddress codes_;     // those that this thread expands for all
+  SharedAddress own_;       // codes of its own channels
+  SharedAddress scales_;    // expanded scales of its own channels
   uint32_t place_ = 0;
   WeightWalk walk_;
   WeightWalk next_ = {};
@@ -203,7 +205,7 @@ template <bool kSecond, int kLaneTiles, int kPairs, typename Ring, typename Refi
 __device__ inline void multiplyHalf(const Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
                                     const Refill& refill) {
   ring.template expandScales<kSecond>();
-  __syncwarp();  // the scales are there for all, and their codes have been read
+  __syncwarp();  // the scales are there for all
 #pragma unroll
   for (int i = 0; i < kHalfSteps; ++i) {
     uint32_t b[kLaneTiles][2];
@@ -215,6 +217,7 @@ __device__ inline void multiplyHalf(const Ring& ring, const SharedAddress (&at)[
     }
     multiplyStep(ring.words(i), ring.template scales<kSecond>(i), b, sums);
   }
+  __syncwarp();  // all have read their codes
   refill();
 }
 

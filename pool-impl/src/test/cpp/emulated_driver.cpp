@@ -247,9 +247,7 @@ Kernel standInKernel() {
 }
 
 const std::map<std::string, Kernel>& kernels() {
-  using Aligned8 = pool::ProductOf<pool::kAligned8>;
-  using Aligned16 = pool::ProductOf<pool::kAligned16>;
-  using Aligned32 = pool::ProductOf<pool::kAligned32>;
+  using pool::Aligned8, pool::Aligned16, pool::Aligned32;
   static const std::map<std::string, Kernel> all = {
       {"smxx_lru_plan", kernel<pool::PlanParams>(
                             [](const pool::PlanParams&, const Grid& g) {
@@ -276,11 +274,11 @@ const std::map<std::string, Kernel>& kernels() {
       {"smxx_moe_decode_down", decodeKernel<pool::DecodeDown>(false, pool::decodeDown<pool::DecodeDown>)},
       {"smxx_moe_align", alignKernel(pool::alignLanes)},
       {"smxx_moe_gate_up_8", alignedKernel<Aligned8>(true, pool::generalGateUp<Aligned8>)},
-      {"smxx_moe_gate_up_16", alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned16>)},
-      {"smxx_moe_gate_up_32", alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned32>)},
+      {"smxx_moe_gate_up_16", alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned8, Aligned16>)},
+      {"smxx_moe_gate_up_32", alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned8, Aligned16, Aligned32>)},
       {"smxx_moe_down_8", alignedKernel<Aligned8>(false, pool::generalDown<Aligned8>)},
-      {"smxx_moe_down_16", alignedKernel<Aligned16>(false, pool::generalDown<Aligned16>)},
-      {"smxx_moe_down_32", alignedKernel<Aligned32>(false, pool::generalDown<Aligned32>)},
+      {"smxx_moe_down_16", alignedKernel<Aligned16>(false, pool::generalDown<Aligned8, Aligned16>)},
+      {"smxx_moe_down_32", alignedKernel<Aligned32>(false, pool::generalDown<Aligned8, Aligned16, Aligned32>)},
       {"smxx_moe_sum", kernel<pool::MoeParams>(
                            [](const pool::MoeParams& p, const Grid& g) {
                              return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kAlignThreads) &&
