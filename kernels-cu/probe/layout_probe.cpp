@@ -42,13 +42,13 @@ int main() {
   NUMBER(kStandInThreads);
   NUMBER(kStandInBlocksPerProcessor);
   NUMBER(kRouterTokens);
-  NUMBER(kRouterThreads);
   NUMBER(kRouterWarps);
+  NUMBER(kChooseThreads);
   NUMBER(kConvertThreads);
   NUMBER(kProjections);
   NUMBER(kScaleValues);
   NUMBER(kFastestDecodeTokens);
-  for (int tokens : {1, 256, 257, 1024, 1025, 8192}) {
+  for (int tokens : {1, 128, 129, 640, 641, 8192}) {
     std::printf("fastestBlockLanes,,%d,%d\n", tokens, pool::fastestBlockLanes(tokens));
   }
   BLOCK(kDecodeGateUp);
@@ -84,6 +84,8 @@ int main() {
   FIELD(StepOutput, copies);
   FIELD(StepOutput, routes);
   FIELD(StepOutput, safeIds);
+  FIELD(StepOutput, hitRows);
+  FIELD(StepOutput, missRows);
 
   STRUCT(PlanTables);
   FIELD(PlanTables, hotRow);
@@ -228,11 +230,10 @@ int main() {
 
   STRUCT(RouterParams);
   FIELD(RouterParams, activations);
-  FIELD(RouterParams, gate);
+  FIELD(RouterParams, matrix);
   FIELD(RouterParams, logits);
   FIELD(RouterParams, ids);
   FIELD(RouterParams, weights);
-  FIELD(RouterParams, arrivals);
   FIELD(RouterParams, tokens);
   FIELD(RouterParams, hidden);
   FIELD(RouterParams, experts);

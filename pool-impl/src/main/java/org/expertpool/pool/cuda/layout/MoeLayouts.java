@@ -13,8 +13,8 @@ public final class MoeLayouts {
     /** Length of a chunk of K. */
     public static final int CHUNK_K = 160;
 
-    /** Most tokens for which the decode kernels are the fastest way, as measured on an H200. */
-    public static final int FASTEST_DECODE_TOKENS = 2;
+    /** Most tokens that take the decode kernels, as measured on an H200. */
+    public static final int FASTEST_DECODE_TOKENS = 4;
 
     /** Blocks of the decode kernels. */
     public static final MoeBlock DECODE_GATE_UP = new MoeBlock(2, 4, 1, 2);
@@ -60,7 +60,7 @@ public final class MoeLayouts {
 
     /** Shape of the blocks over aligned lanes that is the fastest for so many tokens, as measured on an H200. */
     public static MoeBlock fastestAligned(int tokens) {
-        return tokens <= 256 ? ALIGNED_8 : tokens <= 1024 ? ALIGNED_16 : ALIGNED_32;
+        return tokens <= 128 ? ALIGNED_8 : tokens <= 640 ? ALIGNED_16 : ALIGNED_32;
     }
 
     /** All structs, in the order of the header. */
