@@ -323,9 +323,10 @@ class TimedLayers {
       std::sort(micros.begin(), micros.end());
       return micros;
     };
-    const std::vector<double> micros = time(kAllParts, 20);
+    const bool brief = tokens > 1024;
+    const std::vector<double> micros = time(kAllParts, brief ? 7 : 20);
     const double median = micros[micros.size() / 2];
-    const auto part = [&](int parts, bool there) { return there ? time(parts, 7)[3] : 0.0; };
+    const auto part = [&](int parts, bool there) { return there ? time(parts, brief ? 3 : 7)[brief ? 1 : 3] : 0.0; };
     const double gateUp = part(kGateUp, true), down = part(kDown, true);
     const double align = part(kAlign, !way.decode), sum = part(kSum, !way.decode);
     const double bytes = rows * kRowBytes;
@@ -368,7 +369,8 @@ void timeAll(const std::string& folder, uint64_t seed) {
   for (int tokens : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}) {
     const MoeCall call = test::makeCall(TimedLayers::kGeometry, test::Numbers::kRandom, tokens, false, seed);
     for (const MoeWay& way : test::moeWays()) {
-      const bool sensible = way.takes(tokens * TimedLayers::kGeometry.topK) && (tokens < 512 || way.blockLanes > 8);
+      const bool sensible = way.takes(tokens * TimedLayers::kGeometry.topK) && (tokens < 512 || way.blockLanes > 8) && (tokens < 4096 || way.blockLanes > 16) &&
+                            (tokens <= 8 || !way.decode);
       if (sensible) layers.run(way, call, csv, seed);
     }
   }
