@@ -86,6 +86,7 @@ public final class EngineConformance {
             new WideConformance(shape, model, resident, (name, comparison) -> report(shape, name, comparison))
                     .run(shape.partitionedTokens());
             compareWithFloat64(shape, model, resident);
+            compareInvalidRouting(shape, model);
             compareLongRun(shape, model, resident);
         }
     }
@@ -159,6 +160,21 @@ public final class EngineConformance {
             return Optional.of(failure.getMessage());
         }
         return reference.tables().firstDifference(pool.tables());
+    }
+
+    /** In the first, a middle and the last layer; launched, and in a graph's replay. */
+    private void compareInvalidRouting(EngineShape shape, DeviceModel model) {
+        for (DecodeGraph mode : List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE)) {
+            InvalidRouting invalid = new InvalidRouting(shape, model, mode);
+            for (int layer : new int[] {0, shape.layers() / 2, shape.layers() - 1}) {
+                String name =
+                        "invalid routing in layer " + layer + ", " + mode.name().toLowerCase(Locale.ROOT);
+                report(
+                        shape,
+                        name,
+                        () -> new Verification.Outcome(2L * shape.forwards(), 0, 0, invalid.difference(layer)));
+            }
+        }
     }
 
     private void compareLongRun(EngineShape shape, DeviceModel model, LayerEngine resident) {

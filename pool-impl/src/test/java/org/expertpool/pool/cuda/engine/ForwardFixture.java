@@ -18,7 +18,7 @@ final class ForwardFixture {
     static final int TOP_K = 2;
     static final int INPUTS = 2;
     static final long SEED = 11;
-    static final int FORWARDS = 5;
+    static final int FORWARDS = 4;
 
     final DeviceModel model;
 
