@@ -7,7 +7,7 @@ import jcuda.driver.JCudaDriver;
 
 /**
  * A kernel that takes one struct by value. The struct and the driver's table of argument addresses lie in native memory
- * and are filled once: JCuda's own marshalling costs some 3 microseconds a launch, this a tenth.
+ * and are filled once: JCuda's own marshalling costs some 3 microseconds a launch, this less than one.
  */
 public final class Kernel implements AutoCloseable {
     private static final int ALL_PERCENT = 100;
