@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
             "A table stands between two comments, each a line of its own:",
             "  <!-- table SOURCE columns=NAME[=HEADING],... [where=NAME=VALUE|VALUE,...] -->",
             "  <!-- end table -->",
-            "SOURCE is a result folder or a CSV file, relative to the page, NAME a column; in HEADING, _ is a space.",
+            "SOURCE is a result folder or a CSV file, relative to the page, NAME a column; _ stands for a space.",
             "A line is a cell of the run, its numbers medians over repetitions; of another CSV file, a line of it."
         })
 final class TablesCommand implements Callable<Integer> {

@@ -128,8 +128,10 @@ public final class RecordedTables {
     }
 
     private static boolean matches(TableSpec spec, UnaryOperator<String> value) {
-        return spec.where().entrySet().stream()
-                .allMatch(condition -> condition.getValue().contains(value.apply(condition.getKey())));
+        return spec.where().entrySet().stream().allMatch(condition -> {
+            String text = value.apply(condition.getKey());
+            return condition.getValue().contains(text) || condition.getValue().contains(text.replace(' ', '_'));
+        });
     }
 
     private static ResultColumn column(String name, String place) {

@@ -32,6 +32,9 @@ final class WideConformance {
         void compare(String name, Supplier<Verification.Outcome> comparison);
     }
 
+    /** Without piecewise: it needs dense stand-ins between the layers, and changes nothing within a call. */
+    private static final List<DecodeGraph> MODES = List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE);
+
     private static final int COPY_BLOCKS = 16;
     private static final int FORWARDS = 2;
     private static final int PROMOTED = 24;
@@ -57,7 +60,7 @@ final class WideConformance {
             boolean largest = tokens == MoeShape.MAX_TOKENS; // some seconds a comparison: one N is enough
             for (int rows : largest ? shape.rows().subList(1, 2) : shape.rows()) {
                 String name = ", N=" + rows + ", " + tokens + " tokens";
-                for (DecodeGraph mode : DecodeGraph.values()) {
+                for (DecodeGraph mode : MODES) {
                     report.compare(
                             "host view" + name + ", " + mode.name().toLowerCase(Locale.ROOT),
                             () -> unchanged(rows, new WidePool.HostView(), tape, mode, expected));

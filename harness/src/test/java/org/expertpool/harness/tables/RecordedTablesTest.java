@@ -58,10 +58,11 @@ class RecordedTablesTest {
 
     @Test
     void aTableOfAnotherFileHoldsItsLines() throws IOException {
-        Files.writeString(folder.resolve("layer.csv"), "engine,tokens,us\npool,1,29.5512\nuva,1,580\npool,8,\n");
-        assertThat(tables.fill("<!-- table layer.csv columns=tokens,us=time where=engine=pool -->\n<!-- end table -->"))
+        Files.writeString(folder.resolve("layer.csv"), "engine,tokens,us\na pool,1,29.5512\nuva,1,580\na pool,8,\n");
+        assertThat(tables.fill(
+                        "<!-- table layer.csv columns=tokens,us=time where=engine=a_pool -->\n<!-- end table -->"))
                 .isEqualTo("""
-                        <!-- table layer.csv columns=tokens,us=time where=engine=pool -->
+                        <!-- table layer.csv columns=tokens,us=time where=engine=a_pool -->
                         | tokens |  time |
                         |-------:|------:|
                         |      1 | 29.55 |
