@@ -99,7 +99,7 @@ public final class TraceAnalysis {
             }
             for (List<RunCounts> pair : bounds.values()) {
                 add(pair.get(1), pair.get(0), pair.get(1));
-                add(pair.get(0), pair.get(0), pair.get(0));
+                add(pair.get(0), pair.get(0), pair.get(1));
             }
         }
         List<Table> tables = new ArrayList<>(List.of(summary, gap));

@@ -1,6 +1,7 @@
 package org.expertpool.harness.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Name N for a memory limit and a context, the expected decode speed on a trace, and what limits it.",
-            "Modelled, with whole decode graphs; the interval (95 %) is over the sequences of the trace, or over stretches of"
+            "Modelled, with whole decode graphs; the interval (95 %%) is over the sequences of the trace, or over stretches of"
                     + " 50 forwards where it has fewer than 10, and says nothing of the model's own errors."
         })
 final class AdviseCommand implements Callable<Integer> {
@@ -95,7 +96,10 @@ final class AdviseCommand implements Callable<Integer> {
         }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            out.println(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(asMap(advice, score)));
+            out.println(new ObjectMapper()
+                    .setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+                    .writerWithDefaultPrettyPrinter()
+                    .writeValueAsString(asMap(advice, score)));
         } else {
             print(out, advice, score);
         }

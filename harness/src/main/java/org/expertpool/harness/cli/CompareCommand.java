@@ -3,6 +3,7 @@ package org.expertpool.harness.cli;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.compare.Comparison;
+import org.expertpool.harness.compare.ComparisonJson;
 import org.expertpool.harness.compare.ComparisonTable;
 import org.expertpool.harness.record.ResultsCsv;
 import org.expertpool.pool.BadInputException;
@@ -39,6 +40,9 @@ final class CompareCommand implements Callable<Integer> {
     @Option(names = "--fail-on", paramLabel = "slower", description = "Exit with 1 if any verdict is slower.")
     private String failOn;
 
+    @Option(names = "--json", description = "Print JSON instead of the table.")
+    private boolean json;
+
     @Override
     public Integer call() throws Exception {
         if (!(margin >= 0 && margin < 1)) {
@@ -48,7 +52,7 @@ final class CompareCommand implements Callable<Integer> {
             throw new BadInputException("--fail-on is '" + failOn + "', expected slower");
         }
         Comparison comparison = Comparison.of(ResultsCsv.readDirectory(a), ResultsCsv.readDirectory(b), margin);
-        System.out.print(ComparisonTable.of(comparison));
+        System.out.print(json ? ComparisonJson.of(comparison) : ComparisonTable.of(comparison));
         return failOn != null && comparison.hasSlower() ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 }

@@ -3,6 +3,9 @@ package org.expertpool.harness.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.expertpool.harness.record.ResultRow;
@@ -20,6 +23,24 @@ class ComparisonTest {
         assertThat(only(Comparison.of(rows("c", "ttft_s", 5, 5, 5), rows("c", "ttft_s", 5, 5, 5), MARGIN))
                         .verdict())
                 .isEqualTo(Verdict.SAME);
+    }
+
+    @Test
+    void jsonHoldsTheLinesOfTheTable() throws IOException {
+        Comparison comparison = Comparison.of(rows("c", "ttft_s", 4, 4, 4), rows("c", "ttft_s", 5, 5, 5), MARGIN);
+        JsonNode line = new ObjectMapper()
+                .readTree(ComparisonJson.of(comparison))
+                .path("lines")
+                .path(0);
+        assertThat(line.path("metric").asText()).isEqualTo("ttft_s");
+        assertThat(line.path("ratio").asDouble()).isEqualTo(1.25);
+        assertThat(line.path("ratio_low").asDouble()).isEqualTo(1.25);
+        assertThat(line.path("verdict").asText()).isEqualTo(Verdict.SLOWER.toString());
+        Comparison none = Comparison.of(rows("c", "ttft_s", 0), rows("d", "ttft_s", 5), MARGIN);
+        JsonNode root = new ObjectMapper().readTree(ComparisonJson.of(none));
+        assertThat(root.path("lines")).isEmpty();
+        assertThat(root.path("only_in_a").path(0).asText()).isEqualTo("c");
+        assertThat(root.path("only_in_b").path(0).asText()).isEqualTo("d");
     }
 
     @Test

@@ -9,6 +9,8 @@ import java.util.Arrays;
  *
  * <p>Instead of shrinking all scores, what is added grows: scores are held in units of {@code decay^-forward} and scaled down
  * together before they overflow, so that their order needs one multiplication a forward.
+ *
+ * <p>Source: LFU with exponential decay, as LRFU (Lee et al., 2001) between LRU and LFU; router weights for counts as in gate-weighted moving averages of expert caches.
  */
 final class DecayedOrder implements EvictionOrder {
     private static final double RESCALE_ABOVE = 0x1p500;

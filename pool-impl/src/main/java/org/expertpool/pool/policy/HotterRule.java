@@ -10,6 +10,8 @@ import java.util.Optional;
  * <p>Device form: {@code heat[key]} (i32, Q16: units of 2^-16) and {@code heatForward[key]} (i32, when it was written),
  * brought up to date when read: {@code (heat * factor[age % halfLife] >> 16) >> (age / halfLife)} in i64, where
  * {@code factor[i] = round(2^(16 - i / halfLife))}. A router weight is taken as {@code round(weight * 2^16)}, and as 1 if it is above 1.
+ *
+ * <p>Source: TinyLFU admission (Einziger et al., 2017) against the victim, with counts of half-life 64 in the place of a sketch; measured for expert pools as "hotter(64, +1)" (everett6).
  */
 final class HotterRule implements PromotionRule {
     private static final int FRACTION_BITS = 16;

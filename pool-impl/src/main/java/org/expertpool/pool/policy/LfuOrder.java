@@ -12,6 +12,8 @@ import java.util.Optional;
  *
  * <p>Device form: {@code count[key]} (i32, stops at its largest value) and {@code halvings[key]} (i32, how often the group's
  * clock had halved when it was written); a count is read as {@code count >> (halvings now - halvings then)}.
+ *
+ * <p>Source: least frequently used, textbook; halving all counts by age as in LFU with aging (Arlitt et al., 2000).
  */
 final class LfuOrder implements EvictionOrder {
     private static final int NEVER = 0;

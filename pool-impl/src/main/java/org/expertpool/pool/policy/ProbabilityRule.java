@@ -5,6 +5,8 @@ import java.util.Optional;
 /**
  * Promotes a miss with a fixed probability. The n-th question draws from a hash of (seed, n), so that a run is repeatable;
  * a draw of 32 bits below {@code probability * 2^32} admits.
+ *
+ * <p>Source: probabilistic admission, as caches in flash do it to spare writes (CacheLib, OSDI 2020).
  */
 final class ProbabilityRule implements PromotionRule {
     private final long admittedBelow;

@@ -5,6 +5,8 @@ import java.util.Optional;
 /**
  * Promotes a miss whose router weight is at least a threshold; without weights in the trace every weight is 1. Device form:
  * one comparison of f32 values, no state.
+ *
+ * <p>Source: the design of this project: experts that the router hardly weighs are not worth a row.
  */
 final class RouterWeightRule implements PromotionRule {
     private final float threshold;

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OtherSoftwareTest {
     private static final int EXPERTS = 2000;
     private static final int REQUESTS = 300_000;
+    private static final int CAFFEINE_RUNS = 11;
 
     /** Zipf with exponent 1; which id has which popularity is random. */
     private static int[] zipf(long seed) {
@@ -91,12 +93,25 @@ class OtherSoftwareTest {
     /**
      * Caffeine adapts its window, counts in a sketch and hashes with a seed of its own, so near is all that can be asked for:
      * at 250 and 500 rows, just below a power of two, its own hit ratio moves by more than a point from run to run (79.6 to
-     * 80.8 % at 500, where exact counts hit 81.3 %), at 100 and 1000 rows by a tenth.
+     * 80.8 % at 500, where exact counts hit 81.3 %), at 100 and 1000 rows mostly by a tenth, and now and then a run goes astray
+     * (60.0 % where others hit 61.7 %): the median of several is compared.
      */
     @ParameterizedTest
     @ValueSource(ints = {100, 1000})
     void wTinyLfuIsWithinAPointOfCaffeine(int rows) {
         int[] stream = zipf(2);
+        double[] runs = IntStream.range(0, CAFFEINE_RUNS)
+                .mapToDouble(run -> 100.0 * caffeineHits(stream, rows) / REQUESTS)
+                .sorted()
+                .toArray();
+        double caffeine = runs[CAFFEINE_RUNS / 2];
+        assertThat(100.0 * hits("w-tinylfu", stream, rows) / REQUESTS).isCloseTo(caffeine, within(1.0));
+        assertThat(100.0 * hits("lru", stream, rows) / REQUESTS)
+                .as("LRU is not, so the closeness says something")
+                .isLessThan(caffeine - 2);
+    }
+
+    private static long caffeineHits(int[] stream, int rows) {
         Cache<Integer, Integer> cache =
                 Caffeine.newBuilder().maximumSize(rows).executor(Runnable::run).build();
         long hits = 0;
@@ -107,10 +122,6 @@ class OtherSoftwareTest {
                 cache.put(expert, expert);
             }
         }
-        double caffeine = 100.0 * hits / REQUESTS;
-        assertThat(100.0 * hits("w-tinylfu", stream, rows) / REQUESTS).isCloseTo(caffeine, within(1.0));
-        assertThat(100.0 * hits("lru", stream, rows) / REQUESTS)
-                .as("LRU is not, so the closeness says something")
-                .isLessThan(caffeine - 2);
+        return hits;
     }
 }

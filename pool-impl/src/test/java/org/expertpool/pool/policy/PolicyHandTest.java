@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  * a dash for each miss that is only staged, a dot where nothing changes.
  *
  * <p>For LRU: event 2 wants 4, and of rows 2 and 3, not used so far, the lower goes; event 4 wants 2 and 5, finds 3 never
- * used and 1 used in event 2, before 0 and 4 in event 3; and so on.
+ * used and 1 used in event 2, before 0 and 4 in event 3; and so on. For the bounds: event 4 wants 5, needed again in event 6; forced, 4 goes
+ * (event 6; 0 and 1 in event 5, and 2 is in use), with bypass 2 goes, which is never wanted again.
  */
 class PolicyHandTest {
     private static final int[][] EVENTS = {
@@ -51,10 +52,12 @@ class PolicyHandTest {
                 "promote.nth-touch(2,4)         | 20 |  2 | . - 2 -- . 3 - . - . - - . - .",
                 "promote.hotter(4)              | 20 |  5 | . 2 . 3- . 2 - . - . 5 - - 3 .",
                 "promote.router-weight(0.5)     | 20 |  4 | . 2 . 3- . . - . - . - 5 - 1 -",
+                "bound.belady-forced            | 21 |  9 | . 3 . 4 . 2 5 . 6 . 4 3 6 5 .",
+                "bound.belady                   | 23 |  3 | . 3 . 2 . . 5 . - . - . - - .",
                 "evict.lru+promote.insert-cap(1) | 18 | 10 | . 2 . 3- . 2 1 5 6 . 7 4 3 6- ."
             })
     void evictsWhatTheRuleSays(String name, long hits, long promoted, String evictions) {
-        PolicyTrace trace = new PolicyTrace(1, 8, 2, events());
+        PolicyTrace trace = new PolicyTrace(1, 8, 2, events()).foretold();
         PlacementPolicy policy = Policies.named(name).create(trace.setup(4, Scope.LAYER, Initial.FIRST_N));
         StepTally tally = new StepTally();
         StringBuilder seen = new StringBuilder();
