@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Hit ratios of cells taken apart, against what they are taken apart by.
@@ -34,8 +35,20 @@ record DetailFigure(String table, String name, String title, Axis x, Function<Re
                 return position.isEmpty() ? position : OptionalDouble.of(position.getAsDouble() + 1);
             });
 
-    /** What to draw of the table's lines, none where there are too few. */
-    Optional<FigureData> of(ResultsTable results, List<ResultsRow> lines) {
+    /** What to draw of the table's lines, a figure for each window: two curves of a policy would share its colour. */
+    List<FigureData> of(ResultsTable results, List<ResultsRow> lines) {
+        Map<String, List<ResultsRow>> windows = lines.stream()
+                .collect(Collectors.groupingBy(row -> row.text("window"), LinkedHashMap::new, Collectors.toList()));
+        if (windows.size() < 2) {
+            return ofWindow(results, lines, name).stream().toList();
+        }
+        return windows.entrySet().stream()
+                .flatMap(window -> ofWindow(results, window.getValue(), name + "-" + window.getKey()).stream())
+                .toList();
+    }
+
+    /** None where there are too few lines. */
+    private Optional<FigureData> ofWindow(ResultsTable results, List<ResultsRow> lines, String file) {
         List<Curve> curves =
                 Curves.of(lines, at, row -> row.number("hit_ratio"), row -> false, HitRatioByRows.NOT_ROUTING);
         if (curves.stream().noneMatch(curve -> curve.points().size() > 1) || curves.size() > Figures.MOST_CURVES) {
@@ -43,7 +56,7 @@ record DetailFigure(String table, String name, String title, Axis x, Function<Re
         }
         List<Series> series = CurveSeries.of(curves, "policy", curve -> false);
         return Optional.of(new FigureData(
-                name,
+                file,
                 title + rows(lines),
                 Caption.subtitle(lines),
                 x,

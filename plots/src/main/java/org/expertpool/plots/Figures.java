@@ -65,7 +65,7 @@ public final class Figures {
     static List<FigureData> details(Path resultsDir, ResultsTable table) {
         List<FigureData> drawn = new ArrayList<>();
         for (DetailFigure figure : List.of(DetailFigure.AFTER_START, DetailFigure.OVER_TIME)) {
-            figure.of(table, DetailRows.read(resultsDir, figure.table(), table)).ifPresent(drawn::add);
+            drawn.addAll(figure.of(table, DetailRows.read(resultsDir, figure.table(), table)));
         }
         MissesByLayer.of(table, DetailRows.read(resultsDir, MissesByLayer.TABLE, table))
                 .ifPresent(drawn::add);

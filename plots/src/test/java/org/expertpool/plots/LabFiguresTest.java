@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +93,39 @@ class LabFiguresTest {
             assertThat(point.x()).isEqualTo(2);
             assertThat(point.y()).isEqualTo(.89);
         });
+    }
+
+    @Test
+    void eachWindowHasAFigureOfItsOwnAfterASwitch() throws IOException {
+        List<ResultsRow> lines = List.of(
+                afterStart("warm", 0, .5),
+                afterStart("warm", 1, .75),
+                afterStart("cold", 0, 0),
+                afterStart("cold", 1, .25));
+        List<FigureData> figures = DetailFigure.AFTER_START.of(table(16), lines);
+        assertThat(figures.stream().map(FigureData::name))
+                .containsExactly("hit-ratio-after-switch-warm", "hit-ratio-after-switch-cold");
+        assertThat(figures.get(1).series())
+                .singleElement()
+                .satisfies(series -> assertThat(series.points()).containsExactly(Point.of(1, 0), Point.of(2, .25)));
+        assertThat(DetailFigure.AFTER_START.of(table(16), List.of())).isEmpty();
+    }
+
+    private static ResultsRow afterStart(String window, int position, double hitRatio) {
+        return new ResultsRow(
+                "after_start.csv",
+                2,
+                Map.of(
+                        "policy",
+                        "evict.lru",
+                        "rows_per_layer",
+                        "16",
+                        "window",
+                        window,
+                        "from_position",
+                        Integer.toString(position),
+                        "hit_ratio",
+                        Double.toString(hitRatio)));
     }
 
     @Test
