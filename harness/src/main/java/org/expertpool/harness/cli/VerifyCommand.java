@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.verify.CheckpointVerification;
@@ -18,8 +19,7 @@ import org.expertpool.harness.verify.PlannerConformance;
 import org.expertpool.harness.verify.Verification;
 import org.expertpool.harness.verify.VerificationTable;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.cuda.CudaProbe;
-import org.expertpool.pool.cuda.CudaStatus;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.DevicePlanner;
 import org.expertpool.pool.plan.PoolConfig;
 import picocli.CommandLine.Command;
@@ -108,6 +108,15 @@ final class VerifyCommand implements Callable<Integer> {
         if (plannersOnly && enginesOnly) {
             throw new BadInputException("--planners with --engines: expected one of them");
         }
+        try {
+            verify();
+        } finally {
+            report(); // a run that broke off still shows what it found
+        }
+        return table.allEqual() ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private void verify() throws IOException {
         if (backend != Backend.CUDA && !enginesOnly) {
             verifyJava();
         }
@@ -121,13 +130,18 @@ final class VerifyCommand implements Callable<Integer> {
                 verifyDevice();
             }
         }
+    }
+
+    private void report() throws IOException {
+        if (table.isEmpty()) {
+            return;
+        }
         PrintWriter out = spec.commandLine().getOut();
         out.print(table.markdown());
         out.flush();
         if (csv != null) {
             AtomicFile.write(csv, table.csv().getBytes(StandardCharsets.UTF_8));
         }
-        return table.allEqual() ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
     private void verifyJava() throws IOException {
@@ -150,13 +164,13 @@ final class VerifyCommand implements Callable<Integer> {
     }
 
     private boolean deviceIsThere() {
-        if (CudaProbe.probe() instanceof CudaStatus.Missing missing) {
+        Optional<String> missing = CudaContext.whyNot();
+        missing.ifPresent(reason -> {
             PrintWriter err = spec.commandLine().getErr();
-            err.println("verify: cuda left out: " + missing.reason());
+            err.println("verify: cuda left out: " + reason);
             err.flush();
-            return false;
-        }
-        return true;
+        });
+        return missing.isEmpty();
     }
 
     private void verifyDevice() {

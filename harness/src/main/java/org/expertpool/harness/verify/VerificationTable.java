@@ -45,6 +45,10 @@ public final class VerificationTable {
         return String.format(Locale.ROOT, "%.1f", seconds);
     }
 
+    public boolean isEmpty() {
+        return rows.isEmpty();
+    }
+
     /** Whether all is as it must be. */
     public boolean allEqual() {
         return allEqual;
