@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  *
  * <p>For LRU: event 2 wants 4, and of rows 2 and 3, not used so far, the lower goes; event 4 wants 2 and 5, finds 3 never
  * used and 1 used in event 2, before 0 and 4 in event 3; and so on. For the bounds: event 4 wants 5, needed again in event 6; forced, 4 goes
- * (event 6; 0 and 1 in event 5, and 2 is in use), with bypass 2 goes, which is never wanted again.
+ * (event 6; 0 and 1 in event 5, and 2 is in use), with bypass 2 goes, which is never wanted again. Profiles are the counts of all 30: 0, 1, 4
+ * and 5 lead. Heat halves each event: after event 5 it is .5 for 5 and 0 for 3, after event 10 1.32 for 4, .5 for 7, .08 for 5 and .02 for 2.
  */
 class PolicyHandTest {
     private static final int[][] EVENTS = {
@@ -52,6 +53,9 @@ class PolicyHandTest {
                 "promote.nth-touch(2,4)         | 20 |  2 | . - 2 -- . 3 - . - . - - . - .",
                 "promote.hotter(4)              | 20 |  5 | . 2 . 3- . 2 - . - . 5 - - 3 .",
                 "promote.router-weight(0.5)     | 20 |  4 | . 2 . 3- . . - . - . - 5 - 1 -",
+                "evict.lru+pin.profile(50)      | 19 | 11 | . 2 . 34 . 2 5 . 6 . 7 4 3 56 .",
+                "static.profile                 | 24 |  0 | . . . - . . - . - . - - . - .",
+                "heat.exchange(0.5,5,1.3,2)     | 19 |  0 | . - - - 3 - - - - 25- - - - . .",
                 "bound.belady-forced            | 21 |  9 | . 3 . 4 . 2 5 . 6 . 4 3 6 5 .",
                 "bound.belady                   | 23 |  3 | . 3 . 2 . . 5 . - . - . - - .",
                 "evict.lru+promote.insert-cap(1) | 18 | 10 | . 2 . 3- . 2 1 5 6 . 7 4 3 6- ."
