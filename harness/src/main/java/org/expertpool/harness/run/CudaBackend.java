@@ -26,8 +26,6 @@ import org.expertpool.pool.cuda.engine.WidePool;
 import org.expertpool.pool.lifecycle.RowCheck;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
-import org.expertpool.pool.policy.Initial;
-import org.expertpool.pool.policy.Scope;
 
 /**
  * Cells on a device with real kernels: the routed MoE of every layer, routing from the trace in honest order, a hash of
@@ -130,27 +128,18 @@ final class CudaBackend implements CellBackend {
 
     private void refuse(Cell cell) {
         GraphMode mode = cell.graphMode().orElse(GraphMode.FULL_DECODE);
-        require(
+        CellSettings.require(
                 mode != GraphMode.PIECEWISE || cell.rest().equals(Axis.DENSE),
                 "graph_mode",
                 mode.word(),
                 "another without rest = \"dense\": a graph around nothing is none");
-        require(cell.device().isEmpty(), "device", cell.device().orElse(""), "none: it is this machine's");
-        require(cell.contextTokens().isEmpty(), "context", cell.contextTokens(), "none: there is no KV cache here");
+        CellSettings.require(cell.device().isEmpty(), "device", cell.device().orElse(""), "none: it is this machine's");
+        CellSettings.require(
+                cell.contextTokens().isEmpty(), "context", cell.contextTokens(), "none: there is no KV cache here");
         if (!cell.isPool()) {
             return;
         }
-        Window window = definition.window(cell);
-        require(cell.policy().equals("evict.lru"), "policy", cell.policy(), "evict.lru, the pool's own");
-        require(cell.scope() == Scope.GLOBAL, "scope", cell.scope(), "global, the pool's own");
-        require(window.initial() == Initial.FIRST_N, "initial", window.initial(), "first-n, as a pool is installed");
-        require(!window.resetAtSequence(), "reset", "sequence", "no reset: a pool is installed once");
-    }
-
-    private static void require(boolean holds, String field, Object value, String expected) {
-        if (!holds) {
-            throw new BadInputException(field + " is " + value + ", expected " + expected);
-        }
+        CellSettings.requireInstalledPool(cell, definition.window(cell));
     }
 
     /** The experts of a seed in pinned memory; those of the last one are kept, as cells of a seed follow each other. */

@@ -27,8 +27,6 @@ import org.expertpool.pool.lifecycle.PoolRequest;
 import org.expertpool.pool.lifecycle.RowCheck;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
-import org.expertpool.pool.policy.Initial;
-import org.expertpool.pool.policy.Scope;
 
 /**
  * Cells of small models with real arithmetic in this JVM: seeded experts or a checkpoint's, a pool whose rows are really copied and
@@ -119,27 +117,19 @@ final class JavaBackend implements CellBackend {
             throw new BadInputException("model " + model.name() + " has " + model.allExpertBytes()
                     + " bytes of experts, expected at most " + MOST_SOURCE_BYTES + " for real arithmetic in Java");
         }
-        require(
+        CellSettings.require(
                 cell.graphMode().orElse(GraphMode.NONE) == GraphMode.NONE,
                 "graph_mode",
                 cell.setting(Axis.GRAPH_MODE).orElse(""),
                 "none: the Java engine has no graphs");
-        require(!cell.engine().equals(Axis.UVA), "engine", cell.engine(), "pool or resident: Java has one memory");
-        require(cell.rest().equals(Axis.NO_REST), "rest", cell.rest(), "none: the Java engine runs the experts alone");
+        CellSettings.require(
+                !cell.engine().equals(Axis.UVA), "engine", cell.engine(), "pool or resident: Java has one memory");
+        CellSettings.require(
+                cell.rest().equals(Axis.NO_REST), "rest", cell.rest(), "none: the Java engine runs the experts alone");
         if (!cell.isPool()) {
             return;
         }
-        Window window = definition.window(cell);
-        require(cell.policy().equals("evict.lru"), "policy", cell.policy(), "evict.lru, the pool's own");
-        require(cell.scope() == Scope.GLOBAL, "scope", cell.scope(), "global, the pool's own");
-        require(window.initial() == Initial.FIRST_N, "initial", window.initial(), "first-n, as a pool is installed");
-        require(!window.resetAtSequence(), "reset", "sequence", "no reset: a pool is installed once");
-    }
-
-    private static void require(boolean holds, String field, Object value, String expected) {
-        if (!holds) {
-            throw new BadInputException(field + " is " + value + ", expected " + expected);
-        }
+        CellSettings.requireInstalledPool(cell, definition.window(cell));
     }
 
     private void refuseTooMuchWork(Cell cell, RoutingTrace trace) {
