@@ -6,9 +6,11 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
 import org.expertpool.harness.sim.ScoreWindow;
@@ -31,9 +33,10 @@ public final class DeviceReplay implements AutoCloseable {
     /**
      * How calls of so many tokens are made.
      *
+     * @param counted whether {@link Result#planned} counts them
      * @param denseBytes read by each layer in the place of its dense weights; 0: none
      */
-    public record Way(LayerEngine engine, DecodeGraph mode, long denseBytes) {}
+    public record Way(LayerEngine engine, boolean counted, DecodeGraph mode, long denseBytes) {}
 
     /**
      * What came out.
@@ -43,7 +46,7 @@ public final class DeviceReplay implements AutoCloseable {
      * @param decodeMicros time of each decode forward among them on the device, in order
      * @param steadyTokens tokens of those that follow another one at once
      * @param steadyMicros their time: what decode speed is, the first token of a run left out
-     * @param planned what planned calls of the window's forwards selected and copied
+     * @param planned what counted calls of the window's forwards selected and copied
      */
     public record Result(
             String outputSha256,
@@ -60,6 +63,7 @@ public final class DeviceReplay implements AutoCloseable {
 
     private final List<Stretch> stretches = new ArrayList<>();
     private final Map<Integer, DeviceForward> forwards = new TreeMap<>(); // by tokens
+    private final Set<Integer> counted = new HashSet<>(); // tokens
 
     /** @param ways how calls of so many tokens are made */
     public DeviceReplay(RoutingTrace trace, ScoreWindow window, DeviceModel model, IntFunction<Way> ways, long seed) {
@@ -67,6 +71,9 @@ public final class DeviceReplay implements AutoCloseable {
         counts.forEach((tokens, count) -> {
             RoutingTape tape = tape(trace, window, tokens, count);
             Way way = ways.apply(tokens);
+            if (way.counted()) {
+                counted.add(tokens);
+            }
             forwards.put(
                     tokens,
                     new DeviceForward(
@@ -148,9 +155,7 @@ public final class DeviceReplay implements AutoCloseable {
         long scored = 0;
         long steadyTokens = 0;
         double steadyMicros = 0;
-        long selected = 0;
-        long promoted = 0;
-        long staged = 0;
+        RouteReplay.Counts planned = new RouteReplay.Counts(0, 0, 0, 0);
         for (Stretch stretch : stretches) {
             DeviceForward forward = forwards.get(stretch.tokens);
             RouteReplay.Counts before = forward.routes().counts();
@@ -163,9 +168,9 @@ public final class DeviceReplay implements AutoCloseable {
             done.put(stretch.tokens, from + stretch.forwards);
             if (stretch.scored) {
                 scored += stretch.forwards;
-                selected += after.selected() - before.selected();
-                promoted += after.promoted() - before.promoted();
-                staged += after.staged() - before.staged();
+                if (counted.contains(stretch.tokens)) {
+                    planned = planned.plus(after.minus(before));
+                }
                 if (!stretch.prefill) {
                     Arrays.stream(micros).forEach(decode::add);
                     steadyTokens += (long) stretch.tokens * (stretch.forwards - 1);
@@ -174,12 +179,7 @@ public final class DeviceReplay implements AutoCloseable {
             }
         }
         return new Result(
-                HexFormat.of().formatHex(digest.digest()),
-                scored,
-                decode,
-                steadyTokens,
-                steadyMicros,
-                new RouteReplay.Counts(scored, selected, promoted, staged));
+                HexFormat.of().formatHex(digest.digest()), scored, decode, steadyTokens, steadyMicros, planned);
     }
 
     private static void add(MessageDigest digest, long hash) {

@@ -9,6 +9,7 @@ import org.expertpool.harness.sim.Simulator;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
@@ -40,6 +41,14 @@ record CellCounts(Definition definition, ModelGeometry model) {
             throw new BadInputException("trace has layers x experts, top-k " + trace.layers() + " x "
                     + trace.experts() + ", " + trace.topK() + ", expected " + model.layers() + " x "
                     + model.experts() + ", " + model.topK() + " as in model " + model.name());
+        }
+    }
+
+    /** Holds a count that a pool's own plans gave to the simulation's. */
+    static void requireSame(String what, long planned, long simulated) {
+        if (planned != simulated) {
+            throw new PoolFailureException(
+                    what + " of the pool's own plans: " + planned + ", expected " + simulated + " as simulated");
         }
     }
 

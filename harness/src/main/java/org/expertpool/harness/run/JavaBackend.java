@@ -16,7 +16,6 @@ import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SlabAllocator;
 import org.expertpool.pool.engine.MoeEngine;
@@ -208,21 +207,14 @@ final class JavaBackend implements CellBackend {
     }
 
     private void requireSame(SimulationResult simulated, CallTally tally, long copiedBytes) {
-        same("forwards", tally.forwards(), simulated.forwards());
-        same("hits", tally.hits(), simulated.hits());
-        same("promoted", tally.promoted(), simulated.promoted());
-        same("staged", tally.staged(), simulated.staged());
-        same("copied bytes", copiedBytes, simulated.misses() * model.rowBytes());
-        same("partition forwards", tally.partitionForwards(), simulated.partitionForwards());
-        same("partition hits", tally.partitionHits(), simulated.partitionHits());
-        same("partition misses", tally.partitionMisses(), simulated.partitionMisses());
-    }
-
-    private static void same(String what, long actual, long simulated) {
-        if (actual != simulated) {
-            throw new PoolFailureException(
-                    what + " of the pool's own plans: " + actual + ", expected " + simulated + " as simulated");
-        }
+        CellCounts.requireSame("forwards", tally.forwards(), simulated.forwards());
+        CellCounts.requireSame("hits", tally.hits(), simulated.hits());
+        CellCounts.requireSame("promoted", tally.promoted(), simulated.promoted());
+        CellCounts.requireSame("staged", tally.staged(), simulated.staged());
+        CellCounts.requireSame("copied bytes", copiedBytes, simulated.misses() * model.rowBytes());
+        CellCounts.requireSame("partition forwards", tally.partitionForwards(), simulated.partitionForwards());
+        CellCounts.requireSame("partition hits", tally.partitionHits(), simulated.partitionHits());
+        CellCounts.requireSame("partition misses", tally.partitionMisses(), simulated.partitionMisses());
     }
 
     private static void putTimes(ResultRow.Builder row, EngineRun.Result result) {

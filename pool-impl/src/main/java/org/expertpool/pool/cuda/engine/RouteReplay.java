@@ -27,7 +27,25 @@ public final class RouteReplay implements AutoCloseable {
      * @param promoted copies of the pool's plans; 0 for engines that plan nothing
      * @param staged likewise
      */
-    public record Counts(long forwards, long selected, long promoted, long staged) {}
+    public record Counts(long forwards, long selected, long promoted, long staged) {
+        /** Both together. */
+        public Counts plus(Counts other) {
+            return new Counts(
+                    forwards + other.forwards,
+                    selected + other.selected,
+                    promoted + other.promoted,
+                    staged + other.staged);
+        }
+
+        /** What came since. */
+        public Counts minus(Counts earlier) {
+            return new Counts(
+                    forwards - earlier.forwards,
+                    selected - earlier.selected,
+                    promoted - earlier.promoted,
+                    staged - earlier.staged);
+        }
+    }
 
     private static final int WORD_BYTES = 4;
 

@@ -1,0 +1,75 @@
+package org.expertpool.harness.run;
+
+import org.expertpool.pool.PoolFailureException;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaException;
+import org.expertpool.pool.cuda.CudaStatus.DriverKind;
+import org.expertpool.pool.cuda.PinnedSource;
+import org.expertpool.pool.cuda.engine.DeviceModel;
+
+/** The device from the first cell that needs it to the end of a run, or to its loss, with the experts of the last seed. */
+final class DeviceSession implements AutoCloseable {
+    /** Cells of one seed follow each other, so that one seed's experts at a time are enough. */
+    private record Loaded(long seed, DeviceModel experts) {}
+
+    /** Work on the device that ends in an exception where it fails. */
+    @FunctionalInterface
+    interface Work {
+        void run(CudaContext context);
+    }
+
+    private final ModelWeights weights;
+    private CudaContext context; // opened by the first cell, on the thread that measures
+    private Loaded loaded;
+    private String lost; // where the driver failed: most of its errors stay
+
+    DeviceSession(ModelWeights weights) {
+        this.weights = weights;
+    }
+
+    /** Its name, marked where a stub of the tests answers; empty until it is opened. */
+    String deviceName() {
+        if (context == null) {
+            return "";
+        }
+        String name = context.device().name();
+        return context.driverKind() == DriverKind.STUB ? "stub: " + name : name;
+    }
+
+    /** Runs work that may lose the device; refuses once it is lost. */
+    void run(String what, Work work) {
+        if (lost != null) {
+            throw new PoolFailureException("the device was lost in " + lost);
+        }
+        try {
+            if (context == null) {
+                context = CudaContext.open();
+            }
+            work.run(context);
+        } catch (CudaException failure) {
+            lost = what + ": " + failure.getMessage();
+            throw failure;
+        }
+    }
+
+    /** The experts of a seed in pinned memory. */
+    DeviceModel experts(long seed) {
+        if (loaded == null || loaded.seed() != seed) {
+            if (loaded != null) {
+                loaded.experts().close();
+            }
+            loaded = null;
+            PinnedSource source = weights.pinnedExperts(context, seed, layer -> {});
+            loaded = new Loaded(
+                    seed, DeviceModel.of(context, source, weights.geometry().topK()));
+        }
+        return loaded.experts();
+    }
+
+    @Override
+    public void close() {
+        if (context != null && lost == null) {
+            context.close();
+        }
+    }
+}

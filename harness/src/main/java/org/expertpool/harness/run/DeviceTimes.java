@@ -1,0 +1,26 @@
+package org.expertpool.harness.run;
+
+import java.util.List;
+import org.expertpool.harness.exact.DeviceReplay;
+import org.expertpool.harness.record.ResultRow;
+
+/** The columns of time of a pass on the device; the device's own clock. */
+final class DeviceTimes {
+    private static final double MICROS_PER_SECOND = 1e6;
+    private static final double MICROS_PER_MILLI = 1e3;
+
+    private DeviceTimes() {}
+
+    static void put(DeviceReplay.Result result, int layers, ResultRow.Builder row) {
+        if (result.steadyTokens() == 0) {
+            return;
+        }
+        row.put("decode_tok_per_s", result.steadyTokens() * MICROS_PER_SECOND / result.steadyMicros());
+        row.put("decode_ms_per_token", result.steadyMicros() / MICROS_PER_MILLI / result.steadyTokens());
+        List<Double> sorted = result.decodeMicros().stream().sorted().toList();
+        for (int percent : new int[] {50, 99}) {
+            double micros = sorted.get((int) Math.ceil(percent / 100.0 * sorted.size()) - 1);
+            row.put("step_p" + percent + "_us", micros / layers);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package org.expertpool.harness.run;
+
+import org.expertpool.harness.exact.DeviceReplay;
+import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.sim.SimulationResult;
+import org.expertpool.harness.trace.RoutingTrace;
+import org.expertpool.pool.cuda.engine.DeviceModel;
+import org.expertpool.pool.cuda.engine.DevicePool;
+import org.expertpool.pool.cuda.engine.LayerEngine;
+import org.expertpool.pool.cuda.engine.WidePool;
+import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.plan.PoolConfig;
+
+/** A pool as a cell asks for it. What its plans on the device selected and copied must equal the simulation. */
+final class PoolCell implements DeviceEngine {
+    private static final int COPY_BLOCKS = 16;
+    private static final double MICROS_PER_SECOND = 1e6;
+    private static final double BYTES_PER_GB = 1e9;
+
+    private final Cell cell;
+    private final RoutingTrace trace;
+    private final CellCounts counts;
+    private final DevicePool pool;
+    private final LayerEngine wide;
+
+    PoolCell(Cell cell, RoutingTrace trace, CellCounts counts, DeviceModel experts, PoolConfig config) {
+        this.cell = cell;
+        this.trace = trace;
+        this.counts = counts;
+        pool = DevicePool.install(experts, config, COPY_BLOCKS);
+        wide = new WidePool(pool, new WidePool.HostView());
+    }
+
+    @Override
+    public LayerEngine narrow() {
+        return pool;
+    }
+
+    @Override
+    public LayerEngine wide() {
+        return wide;
+    }
+
+    @Override
+    public int narrowLanes() {
+        return pool.config().width().lanes();
+    }
+
+    @Override
+    public void begin() {
+        pool.control(cell.controls());
+        pool.openGate(RowCheck.SAMPLED);
+    }
+
+    @Override
+    public void finish(DeviceReplay.Result result, ResultRow.Builder row) {
+        pool.synchronise("look for invalid routing");
+        pool.check(RowCheck.SAMPLED);
+        SimulationResult simulated = counts.simulate(cell, trace);
+        CellCounts.requireSame("promoted", result.planned().promoted(), simulated.promoted());
+        CellCounts.requireSame("staged", result.planned().staged(), simulated.staged());
+        CellCounts.requireSame("selections", result.planned().selected(), simulated.selections());
+        CellCounts.requireSame("forwards", result.planned().forwards(), simulated.forwards());
+        CellCounts.requireSame("forwards", result.forwards(), simulated.forwards() + simulated.partitionForwards());
+        counts.put(row, simulated);
+        row.put("bank_bytes", pool.bankBytes());
+        if (result.steadyMicros() > 0) {
+            double copied = counts.bytesPerForward(simulated) * simulated.forwards();
+            double micros = result.decodeMicros().stream()
+                    .mapToDouble(Double::doubleValue)
+                    .sum();
+            row.put("h2d_gb_per_s", copied / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
+        }
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}
