@@ -16,6 +16,7 @@ import org.expertpool.harness.bench.JmhSuite;
 import org.expertpool.harness.bench.PrefillLayers;
 import org.expertpool.harness.bench.PrefillTable;
 import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.record.CsvJson;
 import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.run.RepositoryFiles;
 import org.expertpool.pool.BadInputException;
@@ -72,6 +73,9 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--layers", description = "With --prefill: only so many layers, where host memory is scarce.")
     private Integer layers;
 
+    @Option(names = "--json", description = "With --backend cuda: print JSON instead of the table.")
+    private boolean json;
+
     @Unmatched
     private List<String> arguments = new ArrayList<>();
 
@@ -104,7 +108,7 @@ final class BenchCommand implements Callable<Integer> {
                 })
                 .run();
         write("layer.csv", table.csv());
-        System.out.print(table.markdown());
+        System.out.print(json ? CsvJson.of(table.csv()) : table.markdown());
         return ExitCode.OK;
     }
 
@@ -118,7 +122,7 @@ final class BenchCommand implements Callable<Integer> {
                         geometry, prefill, forwards, line -> System.err.println("bench: " + line))
                 .run(tokens);
         write("prefill.csv", table.csv());
-        System.out.print(table.markdown());
+        System.out.print(json ? CsvJson.of(table.csv()) : table.markdown());
         return ExitCode.OK;
     }
 

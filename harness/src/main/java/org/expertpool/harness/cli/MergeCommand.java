@@ -26,8 +26,12 @@ final class MergeCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "A new directory for the whole.")
     private Path out;
 
+    @Option(names = "--json", description = "Print one JSON object instead of the table, as run does.")
+    private boolean json;
+
     @Override
     public Integer call() throws Exception {
-        return new ShardMerge(System.out, System.err).merge(shards, out) ? ExitCode.OK : ExitCode.SOFTWARE;
+        boolean success = new ShardMerge(System.out, System.err, json).merge(shards, out);
+        return success ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 }

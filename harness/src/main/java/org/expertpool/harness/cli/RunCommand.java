@@ -55,6 +55,9 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--dry-run", description = "List the cells and the estimated time; write nothing.")
     private boolean dryRun;
 
+    @Option(names = "--json", description = "Print one JSON object instead of the table: all rows, checks, warnings.")
+    private boolean json;
+
     @Override
     public Integer call() throws Exception {
         boolean success = new Experiments(System.out, System.err)
@@ -65,7 +68,8 @@ final class RunCommand implements Callable<Integer> {
                         resume,
                         Optional.ofNullable(shard),
                         settings,
-                        dryRun));
+                        dryRun,
+                        json));
         return success ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.analysis.Warnings;
 import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.record.CsvJson;
 import org.expertpool.harness.sim.PlacementFile;
 import org.expertpool.harness.sim.SimulationCsv;
 import org.expertpool.harness.sim.SimulationRequest;

@@ -91,6 +91,9 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--csv", paramLabel = "FILE", description = "Write the table there as CSV too.")
     private Path csv;
 
+    @Option(names = "--json", description = "Print one JSON object instead of the table.")
+    private boolean json;
+
     @Spec
     private CommandSpec spec;
 
@@ -137,7 +140,7 @@ final class VerifyCommand implements Callable<Integer> {
             return;
         }
         PrintWriter out = spec.commandLine().getOut();
-        out.print(table.markdown());
+        out.print(json ? table.json() : table.markdown());
         out.flush();
         if (csv != null) {
             AtomicFile.write(csv, table.csv().getBytes(StandardCharsets.UTF_8));

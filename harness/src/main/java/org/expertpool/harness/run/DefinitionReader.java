@@ -47,7 +47,6 @@ final class DefinitionReader {
             List.of("promoteLimit", "promoteInterval", "promoteMinMisses", "protectRecent");
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]*");
     private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
-    private static final Pattern SEQUENCE = Pattern.compile("sequence=([0-9]{1,18})");
 
     private final String file;
     private final TomlTable root;
@@ -207,11 +206,11 @@ final class DefinitionReader {
     private static ScoreWindow bound(TomlTable table, String key, long missing) {
         JsonNode value = table.get(key);
         if (value.isTextual()) {
-            var sequence = SEQUENCE.matcher(value.asText());
-            if (!sequence.matches()) {
-                throw table.bad(key, "a forward number or 'sequence=k'");
+            try {
+                return ScoreWindow.parse(value.asText());
+            } catch (BadInputException malformed) {
+                throw table.bad(key, "a forward number, 'forward=k' or 'sequence=k'");
             }
-            return ScoreWindow.sequences(Long.parseLong(sequence.group(1)), Long.MAX_VALUE);
         }
         return ScoreWindow.forwards(table.has(key) ? table.integer(key, 0, Long.MAX_VALUE) : missing, Long.MAX_VALUE);
     }

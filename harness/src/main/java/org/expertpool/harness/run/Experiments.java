@@ -23,6 +23,7 @@ public final class Experiments {
      * @param out the run's folder; absent: the next free one
      * @param shard {@code i/n}; absent: everything
      * @param settings {@code key=value} overrides of the definition
+     * @param json print JSON instead of tables
      */
     public record Request(
             Path definition,
@@ -31,7 +32,8 @@ public final class Experiments {
             boolean resume,
             Optional<String> shard,
             List<String> settings,
-            boolean dryRun) {}
+            boolean dryRun,
+            boolean json) {}
 
     private final PrintStream out;
     private final PrintStream notices;
@@ -81,7 +83,7 @@ public final class Experiments {
         TraceLibrary.verify(definition.trace(), files);
         try (CellBackend backend = factory.create(definition, new TraceLibrary(definition.trace(), files))) {
             if (request.dryRun()) {
-                list(shard.of(definition.cells()), definition.repetitions(), backend);
+                list(shard.of(definition.cells()), definition.repetitions(), backend, request.json());
                 return true;
             }
             ExperimentRunner runner = new ExperimentRunner(
@@ -92,8 +94,7 @@ public final class Experiments {
                     notices,
                     Clock.systemUTC());
             RunOutcome outcome = runner.run(new RunOptions(request.out(), request.resume(), shard));
-            out.println(new RunReport(definition, outcome).summary());
-            out.println("Results: " + outcome.directory());
+            out.print(request.json() ? RunJson.of(definition, outcome) : new RunReport(definition, outcome).summary());
             return outcome.isSuccess();
         }
     }
@@ -108,9 +109,13 @@ public final class Experiments {
         };
     }
 
-    private void list(List<Cell> cells, int repetitions, CellBackend backend) {
-        cells.forEach(cell -> out.println(cell.id()));
+    private void list(List<Cell> cells, int repetitions, CellBackend backend, boolean json) throws IOException {
         long simulations = cells.stream().map(Cell::simulationKey).distinct().count();
+        if (json) {
+            out.print(RunJson.of(cells, repetitions, simulations, backend));
+            return;
+        }
+        cells.forEach(cell -> out.println(cell.id()));
         out.println(String.format(
                 Locale.ROOT,
                 "%d cells x %d repetitions, %d simulations, backend %s, about %.0f s",

@@ -25,7 +25,7 @@ import org.expertpool.pool.BadInputException;
 final class RunDirectory implements AutoCloseable {
     static final String DEFINITION = "definition.toml";
     static final String ENVIRONMENT = "environment.json";
-    private static final String DETAILS = "details";
+    static final String DETAILS = "details";
     private static final String HIDDEN_DEFINITION = ".definition.toml";
     private static final String HIDDEN_SESSIONS = ".sessions.json";
     static final String SESSIONS = "sessions";

@@ -52,9 +52,9 @@ final class RunReport {
                 outcome.directory().resolve("README.md"), readme(figures).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Counts, checks and the table of the marked rows. */
+    /** Counts, checks, the table of the marked rows, and where the results lie. */
     String summary() {
-        return Stream.of(counts(), reasons(), checks(), warnings(), table())
+        return Stream.of(counts(), reasons(), checks(), warnings(), table(), "Results: " + outcome.directory() + "\n")
                 .filter(part -> !part.isEmpty())
                 .collect(Collectors.joining("\n"));
     }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.expertpool.harness.analysis.Table;
 import org.expertpool.harness.record.CodeHash;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsCsv;
@@ -21,7 +22,7 @@ import org.expertpool.pool.BadInputException;
 
 /**
  * Puts the finished shards of one experiment together, as if one run had made them: the rows in the order of an
- * unsharded run, checks over all rows, figures and README. Everything is judged before anything is written.
+ * unsharded run, cells taken apart, checks over all rows, figures and README. Everything is judged before anything is written.
  */
 public final class ShardMerge {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -30,10 +31,13 @@ public final class ShardMerge {
 
     private final PrintStream out;
     private final PrintStream notices;
+    private final boolean json;
 
-    public ShardMerge(PrintStream out, PrintStream notices) {
+    /** {@code json}: print {@link RunJson} instead of the summary. */
+    public ShardMerge(PrintStream out, PrintStream notices, boolean json) {
         this.out = out;
         this.notices = notices;
+        this.json = json;
     }
 
     /**
@@ -46,6 +50,8 @@ public final class ShardMerge {
         Part first = parts.get(1);
         Definition definition = DefinitionReader.read(first.directory().resolve(RunDirectory.DEFINITION), List.of());
         List<ResultRow> rows = rows(definition, parts.values());
+        List<Table> details = MergedDetails.of(
+                definition.cells(), parts.values().stream().map(Part::directory).toList());
         sayWhereCodeDiffers(parts.values());
         try (RunDirectory directory = RunDirectory.start(target, definition)) {
             for (ResultRow row : rows) {
@@ -56,12 +62,12 @@ public final class ShardMerge {
                     directory.addSession((ObjectNode) session);
                 }
             }
+            directory.writeDetails(details);
             RunOutcome outcome = RunOutcome.of(target, definition, rows);
             RunReport report = new RunReport(definition, outcome);
             report.write(notices);
             directory.finish(definition, environment(definition, outcome, parts.values()));
-            out.println(report.summary());
-            out.println("Results: " + target);
+            out.print(json ? RunJson.of(definition, outcome) : report.summary());
             return outcome.isSuccess();
         }
     }

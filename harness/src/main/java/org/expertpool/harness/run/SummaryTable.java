@@ -69,11 +69,16 @@ final class SummaryTable {
         String value = row.text(column);
         double selections = row.number("selections").orElse(0);
         if (column.endsWith(MISSES) && !value.isEmpty() && selections > 0) { // parts of the misses, of all selections
-            return String.format(Locale.ROOT, "%.2f", 100 * row.number(column).orElseThrow() / selections);
+            return percent(100 * row.number(column).orElseThrow() / selections);
         }
         if (value.isEmpty() || !METRICS.contains(column) || !value.matches("-?[0-9.]+") || !value.contains(".")) {
             return value;
         }
         return new BigDecimal(value).round(SHOWN).toPlainString();
+    }
+
+    private static String percent(double value) {
+        String text = String.format(Locale.ROOT, "%.2f", value);
+        return text.equals("-0.00") ? "0.00" : text; // a part of the misses may be a little below none
     }
 }

@@ -1,5 +1,7 @@
 package org.expertpool.harness.verify;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -7,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVPrinter;
+import org.expertpool.harness.record.CsvJson;
 import org.expertpool.harness.record.MarkdownTable;
 
 /** What {@code verify} found, a row for each case; a cell that says nothing of a case is empty. */
@@ -58,6 +61,14 @@ public final class VerificationTable {
         MarkdownTable table = new MarkdownTable(COLUMNS);
         rows.forEach(table::add);
         return table.toString();
+    }
+
+    /** The rows with {@code all_equal} before them. */
+    public String json() throws IOException {
+        ObjectNode document = JsonNodeFactory.instance.objectNode();
+        document.put("all_equal", allEqual);
+        document.set("cases", CsvJson.rows(csv()));
+        return CsvJson.document(document);
     }
 
     public String csv() {

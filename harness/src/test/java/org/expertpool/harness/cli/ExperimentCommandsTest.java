@@ -2,12 +2,15 @@ package org.expertpool.harness.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.expertpool.pool.cuda.CudaContext;
 import org.junit.jupiter.api.AfterEach;
@@ -79,6 +82,51 @@ class ExperimentCommandsTest {
                 .isZero();
         assertThat(Main.run("compare", a, b, "--fail-on", "slower")).isZero();
         assertThat(printed()).contains("| hit_ratio ", "equal: ", "undecided: ");
+    }
+
+    @Test
+    void jsonIsAllOfTheStandardOutput() throws IOException {
+        String a = folder.resolve("a").toString();
+        assertThat(Main.run("run", definition, "--json", "--dry-run")).isZero();
+        JsonNode plan = new ObjectMapper().readTree(printed());
+        assertThat(plan.path("cells")).hasSize(4);
+        assertThat(plan.path("simulations").asInt()).isEqualTo(2);
+        printed.reset();
+
+        assertThat(Main.run("run", definition, "--json", "--out", a)).isZero();
+        JsonNode run = new ObjectMapper().readTree(printed());
+        assertThat(noticed()).contains("backend model");
+        assertThat(run.path("directory").asText()).isEqualTo(a);
+        assertThat(run.path("success").asBoolean()).isTrue();
+        assertThat(run.path("rows")).hasSize(4);
+        List<String> header = List.of(
+                Files.readAllLines(folder.resolve("a/results.csv")).get(0).split(","));
+        run.path("rows")
+                .get(0)
+                .fieldNames()
+                .forEachRemaining(column -> assertThat(header).contains(column));
+        assertThat(run.path("rows").get(0).path("rows_per_layer").asInt()).isEqualTo(31);
+        assertThat(run.path("rows").get(0).path("decode_tok_per_s").isNumber()).isTrue();
+    }
+
+    @Test
+    void jsonNamesAFailedCheck() throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("check.toml"),
+                DEFINITION + "[[check]]\nname = \"never\"\nmetric = \"hit_ratio\"\nmin = 2\n");
+        assertThat(Main.run(
+                        "run",
+                        file.toString(),
+                        "--json",
+                        "--out",
+                        folder.resolve("c").toString()))
+                .isEqualTo(1);
+        JsonNode run = new ObjectMapper().readTree(printed());
+        assertThat(run.path("success").asBoolean(true)).isFalse();
+        JsonNode check = run.path("checks").get(0);
+        assertThat(check.path("name").asText()).isEqualTo("never");
+        assertThat(check.path("holds").asBoolean(true)).isFalse();
+        assertThat(check.path("violations")).hasSize(4);
     }
 
     @Test

@@ -93,6 +93,13 @@ class DefinitionReaderTest {
         assertThat(definition.windows().get("warm").resetAtSequence()).isTrue();
     }
 
+    @Test
+    void forwardsBoundAWindowByTheirNumberAloneOrAsTheCommandLineSaysIt() throws IOException {
+        Definition definition = Definitions.read(
+                folder, Definitions.SMALL, "window.warm.score_from='forward=12'", "window.warm.score_to=30");
+        assertThat(definition.windows().get("warm").score()).isEqualTo(ScoreWindow.forwards(12, 30));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             name = "small"                      | name = 5                          | name is 5, expected a string
@@ -108,6 +115,7 @@ class DefinitionReaderTest {
             preset = "qwen3.8-flash-next-prose" | file = "x.csv"                    | unknown key 'trace.forwards', expected one of file, sha256
             initial = "first-n"                 | initial = "full"                  | window.warm.initial is "full", expected first-n or empty
             score_from = 10                     | score_from = "seq=1"              | window.warm.score_from is "seq=1"
+            score_from = 10                     | score_from = "forward=-1"       | expected a forward number, 'forward=k' or 'sequence=k'
             score_from = 10                     | score_from = 10\\nscore_to = 5    | window.warm.score_to is 5, expected more than score_from
             score_from = 10                     | score_from = 1\\nscore_to = "sequence=5" | the same unit as score_from
             score_from = 10                     | reset = "never"                   | window.warm.reset is "never"

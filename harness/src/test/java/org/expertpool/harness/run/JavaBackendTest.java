@@ -201,7 +201,7 @@ class JavaBackendTest {
         return new Experiments(stream, stream)
                 .run(
                         new Experiments.Request(
-                                file, "java", Optional.of(out), false, Optional.empty(), List.of(), false),
+                                file, "java", Optional.of(out), false, Optional.empty(), List.of(), false, false),
                         (definition, traces) -> new JavaBackend(definition, traces, installer));
     }
 

@@ -63,7 +63,7 @@ class LabRunTest {
         PrintStream nowhere = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
         assertThat(new Experiments(nowhere, nowhere)
                         .run(new Experiments.Request(
-                                file, "model", Optional.of(out), false, Optional.empty(), List.of(), false)))
+                                file, "model", Optional.of(out), false, Optional.empty(), List.of(), false, false)))
                 .isTrue();
         rows = ResultsCsv.readDirectory(out).stream()
                 .collect(Collectors.toMap(row -> row.text("cell"), Function.identity()));

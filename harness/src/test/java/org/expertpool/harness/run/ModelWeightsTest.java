@@ -101,7 +101,14 @@ class ModelWeightsTest {
         PrintStream quiet = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
         assertThat(new Experiments(quiet, quiet)
                         .run(new Experiments.Request(
-                                definition, "java", Optional.of(out), false, Optional.empty(), List.of(), false)))
+                                definition,
+                                "java",
+                                Optional.of(out),
+                                false,
+                                Optional.empty(),
+                                List.of(),
+                                false,
+                                false)))
                 .isTrue();
         HostSource expected = new SyntheticExperts(3, 2, 8, layout).hostSource();
         EngineRun.Result replayed;

@@ -23,6 +23,26 @@ import org.junit.jupiter.api.io.TempDir;
 class ShardMergeTest {
     private static final int SHARDS = 3;
 
+    private static final String DETAILS = """
+            name = "apart"
+            question = "Where?"
+            expectation = "Here."
+            model = "tiny"
+
+            [trace]
+            preset = "tiny"
+            forwards = 60
+
+            [axes]
+            policy = ["fifo", "lru", "clock"]
+            rows = 6
+            seed = [1, 2, 3]
+
+            [details]
+            where = { policy = "evict.lru" }
+            stretch_forwards = 16
+            """;
+
     @TempDir
     private Path folder;
 
@@ -55,6 +75,38 @@ class ShardMergeTest {
         assertThat(environment.path("sessions")).hasSize(SHARDS);
         assertThat(environment.path("merged_from").findValuesAsText("shard")).containsExactly("1/3", "2/3", "3/3");
         assertThat(notices.toString(StandardCharsets.UTF_8)).doesNotContain("other code");
+    }
+
+    @Test
+    void cellsTakenApartAreThoseOfAnUnshardedRun() throws IOException {
+        Path file = Files.writeString(folder.resolve("details.toml"), DETAILS);
+        Path whole = folder.resolve("whole");
+        simulate(file, whole, Optional.empty());
+        List<Path> halves = new ArrayList<>();
+        for (int index : new int[] {2, 1}) {
+            Path half = folder.resolve("half" + index);
+            simulate(file, half, Optional.of(index + "/2"));
+            halves.add(half);
+        }
+        assertThat(merge(halves)).isTrue();
+        for (String name : List.of("layers", "sequences", "over_time", "lag_overlap", "working_set")) {
+            assertThat(merged.resolve("details/" + name + ".csv"))
+                    .hasSameBinaryContentAs(whole.resolve("details/" + name + ".csv"));
+        }
+        // The halves hold other traces first: the one of the definition's first cell is the second shard's.
+        assertThat(halves.get(1).resolve("details/lag_overlap.csv"))
+                .content()
+                .isNotEqualTo(Files.readString(whole.resolve("details/lag_overlap.csv")));
+        assertThat(merged.resolve("README.md")).hasSameBinaryContentAs(whole.resolve("README.md"));
+    }
+
+    @Test
+    void detailsOfNoCellOfTheDefinitionAreNamed() throws IOException {
+        Path details = Files.createDirectory(shards.get(0).resolve("details"));
+        Files.writeString(details.resolve("layers.csv"), "cell,layer,hits\nrows=1,0,5\n");
+        refused(shards, "details/layers.csv of a shard names cell rows=1, expected cells of the definition");
+        Files.writeString(details.resolve("layers.csv"), "cell,layer,hits\nrows=1,0\n");
+        refused(shards, "details/layers.csv: line 2 has 2 cells, expected 3");
     }
 
     @Test
@@ -113,6 +165,14 @@ class ShardMergeTest {
         assertThat(notices.toString(StandardCharsets.UTF_8)).contains("shard3: ran other code");
     }
 
+    private static void simulate(Path definition, Path out, Optional<String> shard) throws IOException {
+        PrintStream nowhere = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
+        assertThat(new Experiments(nowhere, nowhere)
+                        .run(new Experiments.Request(
+                                definition, "model", Optional.of(out), false, shard, List.of(), false, false)))
+                .isTrue();
+    }
+
     private void refused(List<Path> directories, String message) {
         assertThatThrownBy(() -> merge(directories))
                 .isInstanceOf(BadInputException.class)
@@ -122,7 +182,7 @@ class ShardMergeTest {
 
     private boolean merge(List<Path> directories) throws IOException {
         PrintStream printed = new PrintStream(notices, true, StandardCharsets.UTF_8);
-        return new ShardMerge(printed, printed).merge(directories, merged);
+        return new ShardMerge(printed, printed, false).merge(directories, merged);
     }
 
     private void run(Path out, String shard, String rows) throws IOException {

@@ -1,5 +1,6 @@
-package org.expertpool.harness.cli;
+package org.expertpool.harness.record;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -8,13 +9,25 @@ import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
 
-/** A CSV table as JSON: an array of objects by column, numbers as numbers, empty cells as null. */
-final class CsvJson {
+/** CSV tables as JSON: an array of objects by column, numbers as numbers, empty cells as null. */
+public final class CsvJson {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
     private CsvJson() {}
 
-    static String of(String csv) throws IOException {
-        ObjectMapper mapper = new ObjectMapper();
-        ArrayNode rows = mapper.createArrayNode();
+    /** The rows of a table with a header, as a document. */
+    public static String of(String csv) throws IOException {
+        return document(rows(csv));
+    }
+
+    /** A value as a document of its own, for people and programs. */
+    public static String document(JsonNode value) throws IOException {
+        return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(value) + "\n";
+    }
+
+    /** The rows of a table with a header. */
+    public static ArrayNode rows(String csv) throws IOException {
+        ArrayNode rows = MAPPER.createArrayNode();
         CSVFormat format = CSVFormat.RFC4180
                 .builder()
                 .setHeader()
@@ -28,10 +41,11 @@ final class CsvJson {
                 }
             }
         }
-        return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(rows) + "\n";
+        return rows;
     }
 
-    private static void put(ObjectNode row, String column, String cell) {
+    /** Puts a cell as what it reads as. */
+    public static void put(ObjectNode row, String column, String cell) {
         if (cell.isEmpty()) {
             row.putNull(column);
         } else if (cell.matches("-?[0-9]{1,18}")) {
