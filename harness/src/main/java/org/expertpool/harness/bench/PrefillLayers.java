@@ -24,7 +24,7 @@ import org.expertpool.pool.route.StreamPlan;
 /**
  * Times of prefill chunks on the partition path: streamed, and by the host view, with no expert resident and with about
  * half of each layer's, chosen at random. Routing is read after the output before; the cut of the call, the host's wait
- * for it, copies, GEMMs and sum are inside. Every way must give the same outputs.
+ * for it, copies, GEMMs and sum are inside. Every way must give the same outputs for every token.
  */
 public final class PrefillLayers {
     private static final int COPY_BLOCKS = 16;
@@ -106,44 +106,44 @@ public final class PrefillLayers {
                             .distinct()
                             .limit(perLayer)
                             .toArray()));
-            WidePool.Way streamed = new WidePool.Streamed(StreamPlan.Shape.DEFAULT, 0);
-            hashes.add(time(model, pool, streamed, perLayer, tape, tokens, DecodeGraph.NONE, forwards));
-            hashes.add(time(
-                    model,
-                    pool,
-                    new WidePool.HostView(),
-                    perLayer,
-                    tape,
-                    tokens,
-                    DecodeGraph.FULL_DECODE,
-                    HOST_VIEW_FORWARDS));
+            WidePool streamed = new WidePool(pool, new WidePool.Streamed(StreamPlan.Shape.DEFAULT, 0));
+            WidePool hostView = new WidePool(pool, new WidePool.HostView());
+            for (WidePool engine : List.of(streamed, hostView)) {
+                hashes.add(hash(model, engine, tape, tokens));
+            }
+            double missing = missing(pool.tables(), tape);
+            time(model, streamed, perLayer, missing, tape, tokens, DecodeGraph.NONE, forwards);
+            time(model, hostView, perLayer, missing, tape, tokens, DecodeGraph.FULL_DECODE, HOST_VIEW_FORWARDS);
         }
         if (hashes.stream().distinct().count() > 1) {
             throw new IllegalStateException("outputs of " + tokens + " tokens differ between ways: " + hashes);
         }
     }
 
-    /** Returns the hash of the first forward. */
-    private long time(
+    /** Of all outputs of a forward. Apart from the timed ones, whose routing reads what a router reads for one token. */
+    private static long hash(DeviceModel model, WidePool engine, RoutingTape tape, int tokens) {
+        ForwardSpec spec = ForwardSpec.of(tokens, tape, INPUTS, 1, 1, DecodeGraph.NONE);
+        try (DeviceForward forward = new DeviceForward(model, engine, spec)) {
+            return forward.run(1).hash(0);
+        }
+    }
+
+    private void time(
             DeviceModel model,
-            DevicePool pool,
-            WidePool.Way way,
+            WidePool engine,
             int perLayer,
+            double missing,
             RoutingTape tape,
             int tokens,
             DecodeGraph mode,
             int count) {
-        WidePool engine = new WidePool(pool, way);
-        RouteReplay.Reading reading = RouteReplay.Reading.FIRST_TOKEN;
-        try (DeviceForward forward = new DeviceForward(
-                model,
-                engine,
-                ForwardSpec.of(tokens, tape, INPUTS, 1, TAPE_FORWARDS, mode).withReading(reading))) {
-            long hash = forward.run(TAPE_FORWARDS).hash(0);
+        ForwardSpec spec = ForwardSpec.of(tokens, tape, INPUTS, 1, TAPE_FORWARDS, mode)
+                .withReading(RouteReplay.Reading.FIRST_TOKEN);
+        try (DeviceForward forward = new DeviceForward(model, engine, spec)) {
+            forward.run(TAPE_FORWARDS);
             String launched = mode == DecodeGraph.NONE ? "eager" : "graph";
             LayerTime layer = LayerTime.of(engine.name(), launched, tokens, -1, model.layers(), forward.time(count));
-            add(new PrefillTime(layer, perLayer, missing(pool.tables(), tape), geometry.rowBytes()));
-            return hash;
+            add(new PrefillTime(layer, perLayer, missing, geometry.rowBytes()));
         }
     }
 

@@ -35,9 +35,13 @@ public final class ConversionConformance {
 
     /** A row for each shape, scale factor rule and activation type. */
     public static void run(boolean quick, long seed, Report report) {
+        run(quick ? QUICK : ALL, seed, report);
+    }
+
+    static void run(List<ExpertRowLayout> layouts, long seed, Report report) {
         try (CudaContext context = CudaContext.open();
                 CudaStream stream = new CudaStream(context)) {
-            for (ExpertRowLayout layout : quick ? QUICK : ALL) {
+            for (ExpertRowLayout layout : layouts) {
                 List<PlainExpert> experts = experts(layout, new Random(seed + layout.hidden()));
                 for (ScaleFactorRule rule : ScaleFactorRule.values()) {
                     for (ActivationType type : ActivationType.values()) {

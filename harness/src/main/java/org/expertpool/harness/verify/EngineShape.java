@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Random;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.SyntheticExperts;
-import org.expertpool.pool.cuda.engine.MoeShape;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.plan.PoolConfig;
 
@@ -14,6 +13,8 @@ import org.expertpool.pool.plan.PoolConfig;
  * @param rows N of the pools that are compared, ascending; the middle one also runs the long run
  * @param forwards of each comparison
  * @param longForwards of the long run; 0: none
+ * @param planned tokens of the calls that the planner takes
+ * @param wide tokens of the calls of other engines and on the partition path
  */
 record EngineShape(
         String name,
@@ -23,7 +24,9 @@ record EngineShape(
         ExpertRowLayout row,
         List<Integer> rows,
         int forwards,
-        int longForwards) {
+        int longForwards,
+        List<Integer> planned,
+        List<Integer> wide) {
     private static final long SEED = 7;
 
     /** Chance that a lane takes an expert of the token before: enough for a pool to have hits, misses and promotions. */
@@ -37,14 +40,9 @@ record EngineShape(
         return new PoolConfig(layers, experts, topK, rowsPerLayer, 64);
     }
 
-    /** Most tokens of a planned call. */
-    int planned() {
-        return pool(rows.get(0)).width().decodeTokens();
-    }
-
-    /** Sizes of the calls that take the partition path; the largest only where the model is worth its memory. */
-    int[] partitionedTokens() {
-        return longForwards > 0 ? new int[] {1, 64, 512, MoeShape.MAX_TOKENS} : new int[] {1, 64};
+    /** Tokens of one call, with weights that sum to about 1. */
+    MoeCalls calls(int tokens, long seed) {
+        return MoeCalls.seeded(tokens, topK, experts, row.hidden(), seed);
     }
 
     /** Experts are distinct within a token, and half of all draws fall on a quarter of them. */

@@ -1,41 +1,30 @@
 package org.expertpool.harness.verify;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
-import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
-import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.MoeShape;
-import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.cuda.engine.WidePool;
 import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.plan.PoolControls;
 import org.expertpool.pool.plan.PoolTables;
 import org.expertpool.pool.plan.PrefillPromotion;
 import org.expertpool.pool.route.StreamPlan;
 
 /**
- * The partition path beside all experts resident: host view, launched and captured, and streaming through rings of two
- * sizes, with any residents; and the placement where streamed experts stay.
+ * Calls of any width beside all experts resident: the engines whose rows never move, and the partition path, by the host
+ * view and by streaming through rings of two sizes, with any residents and the gate open; the placement where streamed
+ * experts stay; and wide calls in the midst of planned ones.
  */
 final class WideConformance {
-    /** Takes in one comparison. */
-    interface Report {
-        void compare(String name, Supplier<Verification.Outcome> comparison);
-    }
-
-    /** Without piecewise: it needs dense stand-ins between the layers, and changes nothing within a call. */
-    private static final List<DecodeGraph> MODES = List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE);
-
-    private static final int COPY_BLOCKS = 16;
     private static final int FORWARDS = 2;
     private static final int PROMOTED = 24;
     private static final RowCheck SAMPLE = new RowCheck(16, 3);
@@ -43,61 +32,87 @@ final class WideConformance {
 
     private final EngineShape shape;
     private final DeviceModel model;
-    private final LayerEngine resident;
-    private final Report report;
+    private final Forwards forwards;
+    private final Forwards.Report report;
 
-    WideConformance(EngineShape shape, DeviceModel model, LayerEngine resident, Report report) {
+    WideConformance(EngineShape shape, DeviceModel model, Forwards.Report report) {
         this.shape = shape;
         this.model = model;
-        this.resident = resident;
         this.report = report;
+        forwards = new Forwards(model);
     }
 
-    void run(int... tokenCounts) {
-        for (int tokens : tokenCounts) {
+    void run(LayerEngine resident, List<LayerEngine> others) {
+        for (int tokens : shape.wide()) {
             RoutingTape tape = shape.tape(tokens, FORWARDS, tokens);
-            List<Long> expected = hashes(resident, tape, DecodeGraph.NONE);
-            boolean largest = tokens == MoeShape.MAX_TOKENS; // some seconds a comparison: one N is enough
+            List<Long> expected = forwards.hashes(resident, tape, DecodeGraph.NONE);
+            boolean largest = tokens == MoeShape.MAX_TOKENS; // some seconds a comparison
+            List<DecodeGraph> modes =
+                    largest ? List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE) : List.of(DecodeGraph.values());
+            for (DecodeGraph mode : modes) {
+                String suffix = ", " + tokens + " tokens, " + mode.name().toLowerCase(Locale.ROOT);
+                report.compare("wide resident" + suffix, () -> compare(expected, resident, tape, mode));
+                for (LayerEngine engine : others) {
+                    report.compare("wide " + engine.name() + suffix, () -> compare(expected, engine, tape, mode));
+                }
+            }
             for (int rows : largest ? shape.rows().subList(1, 2) : shape.rows()) {
-                String name = ", N=" + rows + ", " + tokens + " tokens";
-                for (DecodeGraph mode : MODES) {
+                partitioned(rows, tape, modes, expected);
+                if (!largest) {
                     report.compare(
-                            "host view" + name + ", " + mode.name().toLowerCase(Locale.ROOT),
-                            () -> unchanged(rows, new WidePool.HostView(), tape, mode, expected));
+                            "planned and wide in turn, N=" + rows + ", " + tokens + " tokens",
+                            () -> inTurn(rows, resident, tape, expected));
                 }
-                for (StreamPlan.Shape ring : List.of(StreamPlan.Shape.DEFAULT, SMALL_RING)) {
-                    report.compare(
-                            "streamed, ring of " + ring.ringRows() + name,
-                            () -> unchanged(rows, new WidePool.Streamed(ring, 0), tape, DecodeGraph.NONE, expected));
-                }
-                report.compare("streamed, " + PROMOTED + " a call stay" + name, () -> promoted(rows, tape, expected));
             }
         }
     }
 
-    /** Same outputs, and tables as before. */
+    private void partitioned(int rows, RoutingTape tape, List<DecodeGraph> modes, List<Long> expected) {
+        String name = ", N=" + rows + ", " + tape.lanes() / shape.topK() + " tokens";
+        for (DecodeGraph mode : modes) {
+            report.compare(
+                    "host view" + name + ", " + mode.name().toLowerCase(Locale.ROOT),
+                    () -> unchanged(rows, new WidePool.HostView(), tape, mode, expected));
+        }
+        for (StreamPlan.Shape ring : List.of(StreamPlan.Shape.DEFAULT, SMALL_RING)) {
+            report.compare(
+                    "streamed, ring of " + ring.ringRows() + name,
+                    () -> unchanged(rows, new WidePool.Streamed(ring, 0), tape, DecodeGraph.NONE, expected));
+        }
+        report.compare("streamed, " + PROMOTED + " a call stay" + name, () -> promoted(rows, tape, expected));
+    }
+
+    private Verification.Outcome compare(List<Long> expected, LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
+        return outcome(tape, 0, Forwards.difference(expected, forwards.hashes(engine, tape, mode)));
+    }
+
+    /** Same outputs, and tables as before although the gate is open. */
     private Verification.Outcome unchanged(
             int rows, WidePool.Way way, RoutingTape tape, DecodeGraph mode, List<Long> expected) {
-        try (DevicePool pool = placed(rows)) {
+        try (DevicePool pool = placed(rows);
+                DeviceForward forward = forwards.prepare(new WidePool(pool, way), tape, mode)) {
+            pool.openGate(SAMPLE);
             PoolTables before = pool.tables();
-            List<Long> actual = hashes(new WidePool(pool, way), tape, mode);
+            List<Long> actual = Forwards.hashes(forward.run(FORWARDS), FORWARDS);
             return outcome(
                     tape,
                     0,
-                    EngineConformance.difference(expected, actual).or(() -> before.firstDifference(pool.tables())));
+                    Forwards.difference(expected, actual)
+                            .or(() -> before.firstDifference(pool.tables()))
+                            .or(() -> DecodeConformance.failure(() -> pool.check(SAMPLE))));
         }
     }
 
     /** Same outputs, tables as the rule says, and the rows that they name. */
     private Verification.Outcome promoted(int rows, RoutingTape tape, List<Long> expected) {
         try (DevicePool pool = placed(rows);
-                DeviceForward forward = forward(
+                DeviceForward forward = forwards.prepare(
                         new WidePool(pool, new WidePool.Streamed(StreamPlan.Shape.DEFAULT, PROMOTED)),
                         tape,
                         DecodeGraph.NONE)) {
             pool.openGate(SAMPLE);
             PoolTables reference = pool.tables();
-            Optional<String> difference = EngineConformance.difference(expected, hashes(forward.run(FORWARDS)));
+            List<Long> actual = Forwards.hashes(forward.run(FORWARDS), FORWARDS);
             int kept = 0;
             for (int call = 0; call < FORWARDS * tape.layers(); call++) {
                 int[] laneCounts = new int[shape.experts()];
@@ -107,49 +122,54 @@ final class WideConformance {
                 kept += PrefillPromotion.apply(reference, call % tape.layers(), laneCounts, PROMOTED)
                         .size();
             }
-            if (difference.isEmpty()) {
-                difference = reference.firstDifference(pool.tables());
-            }
-            if (difference.isEmpty()) {
-                difference = brokenRow(pool);
-            }
-            return outcome(tape, kept, difference);
+            return outcome(
+                    tape,
+                    kept,
+                    Forwards.difference(expected, actual)
+                            .or(() -> reference.firstDifference(pool.tables()))
+                            .or(() -> DecodeConformance.failure(() -> pool.check(SAMPLE))));
         }
     }
 
-    private static Optional<String> brokenRow(DevicePool pool) {
-        try {
-            pool.check(SAMPLE);
-            return Optional.empty();
-        } catch (PoolFailureException failure) {
-            return Optional.of(failure.getMessage());
+    /** Planned forwards that promote, with a wide one after each: same outputs, and tables as if those had not been. */
+    private Verification.Outcome inTurn(int rows, LayerEngine resident, RoutingTape wide, List<Long> expected) {
+        RoutingTape narrow = shape.tape(1, 2 * FORWARDS, 3);
+        List<Long> expectedNarrow = forwards.hashes(resident, narrow, DecodeGraph.NONE);
+        PoolControls open = PoolControls.DEFAULTS.withGate(true);
+        try (DevicePool pool = DevicePool.install(model, shape.pool(rows), Forwards.COPY_BLOCKS);
+                DeviceForward planned = forwards.prepare(pool, narrow, DecodeGraph.FULL_DECODE);
+                DeviceForward hostView =
+                        forwards.prepare(new WidePool(pool, new WidePool.HostView()), wide, DecodeGraph.FULL_DECODE);
+                DeviceForward streamed = forwards.prepare(
+                        new WidePool(pool, new WidePool.Streamed(SMALL_RING, 0)), wide, DecodeGraph.NONE)) {
+            pool.openGate(SAMPLE);
+            List<Long> actualNarrow = new ArrayList<>();
+            List<List<Long>> actual = List.of(new ArrayList<>(), new ArrayList<>());
+            for (int forward = 0; forward < FORWARDS; forward++) {
+                actualNarrow.add(planned.run(1).hash(2L * forward));
+                actual.get(0).add(hostView.run(1).hash(forward));
+                actualNarrow.add(planned.run(1).hash(2L * forward + 1));
+                actual.get(1).add(streamed.run(1).hash(forward));
+            }
+            return new Verification.Outcome(
+                    4L * FORWARDS,
+                    planned.routes().counts().promoted(),
+                    planned.routes().counts().staged(),
+                    Forwards.difference(expectedNarrow, actualNarrow)
+                            .or(() -> Forwards.difference(expected, actual.get(0)))
+                            .or(() -> Forwards.difference(expected, actual.get(1)))
+                            .or(() -> DecodeConformance.placement(pool, open, narrow)));
         }
     }
 
     /** A pool whose residents are any n experts of each layer, in any order. */
     private DevicePool placed(int rows) {
-        DevicePool pool = DevicePool.install(model, shape.pool(rows), COPY_BLOCKS);
+        DevicePool pool = DevicePool.install(model, shape.pool(rows), Forwards.COPY_BLOCKS);
         Random random = new Random(rows);
         pool.place(PoolTables.placed(
                 pool.config(),
                 layer -> random.ints(0, shape.experts()).distinct().limit(rows).toArray()));
         return pool;
-    }
-
-    private List<Long> hashes(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
-        try (DeviceForward forward = forward(engine, tape, mode)) {
-            return hashes(forward.run(FORWARDS));
-        }
-    }
-
-    private DeviceForward forward(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
-        int tokens = tape.lanes() / model.shape().topK();
-        int inputs = tokens == MoeShape.MAX_TOKENS ? 1 : model.layers();
-        return new DeviceForward(model, engine, ForwardSpec.of(tokens, tape, inputs, 1, FORWARDS, mode));
-    }
-
-    private static List<Long> hashes(RouteReplay routes) {
-        return IntStream.range(0, FORWARDS).mapToObj(routes::hash).toList();
     }
 
     private static Verification.Outcome outcome(RoutingTape tape, int promoted, Optional<String> difference) {

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The emulated driver, compiled once a test JVM, and programs that run on it in JVMs of their own. */
+/** The emulated driver, compiled once a test JVM, and programs that run on it in JVMs of their own; for other modules too. */
 public final class EmulatedDriver {
     private EmulatedDriver() {}
 
@@ -70,7 +70,10 @@ public final class EmulatedDriver {
                     "-I" + kernels().resolve("include"),
                     "-I" + kernels().resolve("src"),
                     "-I" + kernels().resolve("test"),
-                    Path.of("src/test/cpp/emulated_driver.cpp").toAbsolutePath().toString(),
+                    Path.of("../pool-impl/src/test/cpp/emulated_driver.cpp")
+                            .toAbsolutePath()
+                            .normalize()
+                            .toString(),
                     "-o",
                     library.toString());
             return folder;
