@@ -84,7 +84,12 @@ public final class ResultsSchema {
             exact("admission_misses", "what Belady misses beyond that where each miss must take a row"),
             exact("victim_misses", "what the policy misses beyond that; negative where it misses less"),
             lower("inserts_per_100", "experts brought into the bank per 100 selections: promoted and exchanged"),
-            lower("h2d_bytes_per_token", "expert bytes copied host to device per token"));
+            lower("h2d_bytes_per_token", "expert bytes copied host to device per token"),
+            label("streams", "sequences decoded side by side"),
+            label("chunk_tokens", "tokens of a prefill chunk"),
+            label("partition", "how wide calls of a pool read what is not resident: host-view or streamed"),
+            label("prefill_promote", "most experts of a layer that stay in the pool after a wide call"),
+            exact("partition_misses", "distinct experts of wide calls that were not resident, over scored forwards"));
 
     private ResultsSchema() {}
 

@@ -24,9 +24,14 @@ enum Axis {
     WINDOW,
     POLICY,
     SCOPE,
+    STREAMS,
+    INPUT_TOKENS,
+    CHUNK_TOKENS,
     DECODE_TOKENS,
+    PREFILL_PROMOTE,
     ROWS,
     GRAPH_MODE,
+    PARTITION,
     REST,
     CONTEXT,
     MEMORY,
@@ -48,6 +53,12 @@ enum Axis {
 
     /** Rest of the model, on a device: a read of as many bytes as each layer's dense weights have. */
     static final String DENSE = "dense";
+
+    /** Partition path of a pool: rows that are not resident are read through the host's device view. */
+    static final String HOST_VIEW = "host-view";
+
+    /** Partition path of a pool: rows that are not resident come through a ring, by the copy engine. */
+    static final String STREAMED = "streamed";
 
     /** Walking order over axis and control keys. */
     static final Comparator<String> WALKING_ORDER =
@@ -81,6 +92,11 @@ enum Axis {
             case ENGINE -> oneOf(field, text(field, value), POOL, RESIDENT, UVA);
             case SEED -> whole(field, value, 0, Long.MAX_VALUE);
             case DECODE_TOKENS, ROWS -> whole(field, value, 1, Integer.MAX_VALUE);
+            case STREAMS -> whole(field, value, 1, 64);
+            case INPUT_TOKENS -> whole(field, value, 1, 1 << 24);
+            case CHUNK_TOKENS -> whole(field, value, 1, 65_536);
+            case PREFILL_PROMOTE -> whole(field, value, 0, 65_535);
+            case PARTITION -> oneOf(field, text(field, value), HOST_VIEW, STREAMED);
             case CONTEXT -> whole(field, value, 1, Long.MAX_VALUE);
             case WINDOW, DEVICE -> text(field, value);
             case POLICY -> Policies.named(text(field, value)).fullName();
@@ -104,7 +120,9 @@ enum Axis {
     /** Whether it says something of a pool, and so nothing of an engine that has all experts resident. */
     static boolean isOfPool(String key) {
         return key.startsWith(CONTROL_PREFIX)
-                || Stream.of(POLICY, SCOPE, DECODE_TOKENS, ROWS).map(Axis::key).anyMatch(key::equals);
+                || Stream.of(POLICY, SCOPE, DECODE_TOKENS, PREFILL_PROMOTE, ROWS, PARTITION)
+                        .map(Axis::key)
+                        .anyMatch(key::equals);
     }
 
     private static String whole(String field, JsonNode value, long min, long max) {

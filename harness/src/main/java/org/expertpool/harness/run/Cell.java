@@ -2,6 +2,7 @@ package org.expertpool.harness.run;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -17,6 +18,8 @@ import org.expertpool.pool.policy.Scope;
  * @param settings every setting by axis key, those that don't vary included
  */
 record Cell(String id, Map<String, String> settings) {
+    private static final int DEFAULT_CHUNK_TOKENS = 512;
+
     Cell {
         settings = Map.copyOf(settings);
     }
@@ -56,6 +59,35 @@ record Cell(String id, Map<String, String> settings) {
 
     int decodeTokens() {
         return setting(Axis.DECODE_TOKENS).map(Integer::parseInt).orElse(1);
+    }
+
+    /** Sequences that are decoded side by side; absent: the trace as it is. */
+    OptionalInt streams() {
+        return whole(Axis.STREAMS);
+    }
+
+    /** Tokens of the prompt that the trace starts with; absent: the trace as it is. */
+    OptionalInt inputTokens() {
+        return whole(Axis.INPUT_TOKENS);
+    }
+
+    /** Tokens of its prefill chunks. */
+    int chunkTokens() {
+        return whole(Axis.CHUNK_TOKENS).orElse(DEFAULT_CHUNK_TOKENS);
+    }
+
+    /** Most experts of a layer that stay in the pool after a call on the partition path. */
+    int prefillPromote() {
+        return whole(Axis.PREFILL_PROMOTE).orElse(0);
+    }
+
+    /** How calls on the partition path read what is not resident: {@link Axis#HOST_VIEW} or {@link Axis#STREAMED}. */
+    String partition() {
+        return setting(Axis.PARTITION).orElse(Axis.HOST_VIEW);
+    }
+
+    private OptionalInt whole(Axis axis) {
+        return setting(axis).stream().mapToInt(Integer::parseInt).findFirst();
     }
 
     OptionalLong seed() {

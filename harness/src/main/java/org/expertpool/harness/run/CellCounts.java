@@ -2,6 +2,7 @@ package org.expertpool.harness.run;
 
 import java.util.List;
 import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.sim.FillingReplay;
 import org.expertpool.harness.sim.Gap;
 import org.expertpool.harness.sim.SimulationRequest;
 import org.expertpool.harness.sim.SimulationResult;
@@ -20,7 +21,10 @@ import org.expertpool.pool.model.ModelGeometry;
  */
 record CellCounts(Definition definition, ModelGeometry model) {
     SimulationResult simulate(Cell cell, RoutingTrace trace) {
-        return Simulator.simulate(trace, request(cell, trace)).get(0);
+        SimulationRequest request = request(cell, trace);
+        return cell.prefillPromote() > 0
+                ? FillingReplay.run(trace, request, cell.prefillPromote())
+                : Simulator.simulate(trace, request).get(0);
     }
 
     /** What a cell asks of a trace; refuses one of another shape than the model's. */
@@ -72,6 +76,7 @@ record CellCounts(Definition definition, ModelGeometry model) {
         row.put("tokens", result.tokens());
         row.put("exchanged", result.exchanged());
         row.put("inserts_per_100", result.insertsPerHundred().orElse(Double.NaN));
+        row.put("partition_misses", result.partitionMisses());
         row.put("h2d_bytes_per_token", result.tokens() == 0 ? Double.NaN : (double) bytes(result) / result.tokens());
     }
 

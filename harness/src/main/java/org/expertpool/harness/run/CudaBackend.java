@@ -71,7 +71,7 @@ final class CudaBackend implements CellBackend {
     @Override
     public void measure(Cell cell, int repetition, ResultRow.Builder row) throws IOException {
         refuse(cell);
-        RoutingTrace trace = traces.open(cell.seed());
+        RoutingTrace trace = traces.open(cell);
         counts.requireSameShape(trace.shape());
         session.run("cell " + cell.id(), context -> run(cell, trace, context, row));
     }

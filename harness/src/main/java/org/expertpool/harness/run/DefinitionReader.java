@@ -305,10 +305,34 @@ final class DefinitionReader {
         if (!trace.isGenerated() && values.containsKey(Axis.SEED.key())) {
             throw new BadInputException(file + ": axes.seed is set, expected none beside trace.file");
         }
+        checkTraceAxes(values, trace);
+        if (values.getOrDefault(Axis.PREFILL_PROMOTE.key(), List.of("0")).stream()
+                        .anyMatch(rows -> !rows.equals("0"))
+                && !values.getOrDefault(Axis.PARTITION.key(), List.of()).equals(List.of(Axis.STREAMED))) {
+            throw new BadInputException(file + ": axes.prefill_promote is set, expected axes.partition = \"streamed\""
+                    + " beside it: what the host view reads is not copied anywhere");
+        }
         values.getOrDefault(Axis.DEVICE.key(), List.of()).forEach(DeviceProfile::load);
         // Graph modes and memory limits are a real device's too, which no axis names.
         if (values.containsKey(Axis.CONTEXT.key()) && !values.containsKey(Axis.DEVICE.key())) {
             throw new BadInputException(file + ": axes.context is set, expected axes.device beside it");
+        }
+    }
+
+    /** Axes that shape the trace: of a generated one that nothing else shapes. */
+    private void checkTraceAxes(Map<String, List<String>> values, TraceSpec trace) {
+        boolean plain = trace instanceof TraceSpec.Preset preset && preset.prefillTokens() == 1;
+        for (Axis axis : List.of(Axis.STREAMS, Axis.INPUT_TOKENS, Axis.CHUNK_TOKENS)) {
+            if (values.containsKey(axis.key()) && !plain) {
+                throw new BadInputException(file + ": axes." + axis.key()
+                        + " is set, expected trace.preset without prefill_tokens and streams beside it");
+            }
+        }
+        if (values.containsKey(Axis.STREAMS.key()) && values.containsKey(Axis.INPUT_TOKENS.key())) {
+            throw new BadInputException(file + ": axes.input_tokens is set, expected no axes.streams beside it");
+        }
+        if (values.containsKey(Axis.CHUNK_TOKENS.key()) && !values.containsKey(Axis.INPUT_TOKENS.key())) {
+            throw new BadInputException(file + ": axes.chunk_tokens is set, expected axes.input_tokens beside it");
         }
     }
 

@@ -199,9 +199,13 @@ final class ExperimentRunner {
                     .put("scope", cell.scope().toString())
                     .put("initial", definition.window(cell).initial().toString())
                     .put("decode_tokens", cell.decodeTokens())
+                    .put("partition", cell.setting(Axis.PARTITION).orElse(""))
+                    .put("prefill_promote", cell.setting(Axis.PREFILL_PROMOTE).orElse(""))
                     .put("marked", definition.markedRows().contains(cell.rows()) ? "true" : "");
         }
         cell.memoryBytes().ifPresent(bytes -> row.put("memory_bytes", bytes));
+        cell.streams().ifPresent(streams -> row.put("streams", streams));
+        cell.inputTokens().ifPresent(tokens -> row.put("input_tokens", tokens).put("chunk_tokens", cell.chunkTokens()));
         return row;
     }
 

@@ -86,7 +86,7 @@ final class JavaBackend implements CellBackend {
     private double estimateSeconds(Cell cell) {
         try {
             refuse(cell);
-            return multiplyAdds(cell, traces.open(cell.seed())) / MULTIPLY_ADDS_PER_SECOND;
+            return multiplyAdds(cell, traces.open(cell)) / MULTIPLY_ADDS_PER_SECOND;
         } catch (SkippedException | BadInputException | IOException doesNotRun) {
             return 0;
         }
@@ -102,7 +102,7 @@ final class JavaBackend implements CellBackend {
     @Override
     public void measure(Cell cell, int repetition, ResultRow.Builder row) throws IOException {
         refuse(cell);
-        RoutingTrace trace = traces.open(cell.seed());
+        RoutingTrace trace = traces.open(cell);
         counts.requireSameShape(trace.shape());
         refuseTooMuchWork(cell, trace);
         HostSource rows = source(cell.seed().orElse(1));
@@ -129,6 +129,11 @@ final class JavaBackend implements CellBackend {
             return;
         }
         CellSettings.requireInstalledPool(cell, definition.window(cell));
+        CellSettings.require(
+                cell.partition().equals(Axis.HOST_VIEW),
+                "partition",
+                cell.partition(),
+                "host-view: Java has one memory");
     }
 
     private void refuseTooMuchWork(Cell cell, RoutingTrace trace) {

@@ -79,7 +79,7 @@ final class ModelBackend implements CellBackend {
         try {
             forwards = definition.trace() instanceof TraceSpec.Preset preset
                     ? preset.forwards()
-                    : traces.open(cells.get(0).seed()).forwards();
+                    : traces.open(cells.get(0)).forwards();
         } catch (SkippedException | IOException absent) {
             return 0;
         }
@@ -132,7 +132,7 @@ final class ModelBackend implements CellBackend {
 
     private RoutingTrace trace(Cell cell) {
         try {
-            return traces.open(cell.seed());
+            return traces.open(cell);
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
@@ -144,6 +144,11 @@ final class ModelBackend implements CellBackend {
             throw new BadInputException("engine " + cell.engine()
                     + ": the model backend replays a pool's planner, expected engine pool, or backend java or cuda");
         }
+        CellSettings.require(
+                cell.partition().equals(Axis.HOST_VIEW),
+                "partition",
+                cell.partition(),
+                "host-view: the policies that are simulated keep nothing of wide calls");
         for (Axis axis : List.of(Axis.GRAPH_MODE, Axis.MEMORY)) {
             if (cell.device().isEmpty() && cell.setting(axis).isPresent()) {
                 throw new BadInputException(
@@ -167,7 +172,7 @@ final class ModelBackend implements CellBackend {
         RunDetails details = new RunDetails(stretchForwards);
         boolean first = true; // one trace's tables: those of other seeds differ by chance alone
         for (Cell cell : cells) {
-            RoutingTrace trace = traces.open(cell.seed());
+            RoutingTrace trace = traces.open(cell);
             details.add(cell.id(), trace, counts.request(cell, trace), first);
             first = false;
         }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.expertpool.harness.io.FileHash;
@@ -13,6 +14,7 @@ import org.expertpool.harness.trace.InMemoryTrace;
 import org.expertpool.harness.trace.PrefillChunks;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.Traces;
+import org.expertpool.harness.trace.combine.LongInput;
 import org.expertpool.harness.trace.combine.StreamMerge;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
 import org.expertpool.pool.BadInputException;
@@ -21,7 +23,22 @@ import org.expertpool.pool.BadInputException;
 final class TraceLibrary implements AutoCloseable {
     private final TraceSpec spec;
     private final RepositoryFiles files;
-    private final Map<OptionalLong, RoutingTrace> open = new HashMap<>();
+    private final Map<Key, RoutingTrace> open = new HashMap<>();
+
+    /** The settings of a cell that shape its trace. */
+    private record Key(OptionalLong seed, OptionalInt streams, OptionalInt inputTokens, int chunkTokens) {
+        static Key of(Cell cell) {
+            return new Key(cell.seed(), cell.streams(), cell.inputTokens(), cell.chunkTokens());
+        }
+
+        String words() {
+            return (seed.isPresent() ? "seed " + seed.getAsLong() : "file")
+                    + (streams.isPresent() ? ", " + streams.getAsInt() + " streams" : "")
+                    + (inputTokens.isPresent()
+                            ? ", " + inputTokens.getAsInt() + " input tokens in chunks of " + chunkTokens
+                            : "");
+        }
+    }
 
     TraceLibrary(TraceSpec spec, RepositoryFiles files) {
         this.spec = spec;
@@ -46,14 +63,56 @@ final class TraceLibrary implements AutoCloseable {
         }
     }
 
-    /** The trace, for this seed where it is generated. */
-    synchronized RoutingTrace open(OptionalLong seed) throws IOException {
-        RoutingTrace trace = open.get(seed);
+    /** The trace that a cell replays. */
+    synchronized RoutingTrace open(Cell cell) throws IOException {
+        Key key = Key.of(cell);
+        RoutingTrace trace = open.get(key);
         if (trace == null) {
-            trace = load(spec, seed);
-            open.put(seed, trace);
+            trace = load(key);
+            open.put(key, trace);
         }
         return trace;
+    }
+
+    private RoutingTrace load(Key key) throws IOException {
+        if (key.streams().isPresent()) {
+            return sideBySide((TraceSpec.Preset) spec, key);
+        }
+        if (key.inputTokens().isPresent()) {
+            return afterPrompt((TraceSpec.Preset) spec, key);
+        }
+        return load(spec, key.seed());
+    }
+
+    /** So many sequences at once, none of which ends without another one to follow. */
+    private static RoutingTrace sideBySide(TraceSpec.Preset preset, Key key) {
+        int streams = key.streams().getAsInt();
+        long sequence = SyntheticTraces.model(preset.preset()).maxSequenceTokens();
+        long tokens = Math.multiplyExact(preset.forwards() + sequence, streams);
+        try (RoutingTrace generated =
+                SyntheticTraces.preset(preset.preset(), tokens, key.seed().orElseThrow())) {
+            StreamMerge merge = new StreamMerge(List.of(generated), streams, OptionalLong.empty());
+            InMemoryTrace.Builder copy = InMemoryTrace.builder(
+                    merge.shape(), "the first " + preset.forwards() + " forwards of: " + merge.source());
+            long[] written = {0};
+            merge.writeTo((header, ids, weights) -> {
+                if (written[0]++ < preset.forwards()) {
+                    copy.forward(header, ids, weights);
+                }
+            });
+            return copy.build();
+        }
+    }
+
+    private static RoutingTrace afterPrompt(TraceSpec.Preset preset, Key key) {
+        int inputTokens = key.inputTokens().getAsInt();
+        try (RoutingTrace generated = SyntheticTraces.preset(
+                preset.preset(), inputTokens + preset.forwards(), key.seed().orElseThrow())) {
+            LongInput request = new LongInput(generated, inputTokens, key.chunkTokens());
+            InMemoryTrace.Builder copy = InMemoryTrace.builder(generated.shape(), request.source());
+            request.writeTo(copy);
+            return copy.build();
+        }
     }
 
     private RoutingTrace load(TraceSpec wanted, OptionalLong seed) throws IOException {
@@ -97,8 +156,7 @@ final class TraceLibrary implements AutoCloseable {
     /** Where the traces opened so far come from, in words. */
     synchronized Map<String, String> sources() {
         Map<String, String> sources = new TreeMap<>();
-        open.forEach(
-                (seed, trace) -> sources.put(seed.isPresent() ? "seed " + seed.getAsLong() : "file", trace.source()));
+        open.forEach((key, trace) -> sources.put(key.words(), trace.source()));
         return sources;
     }
 

@@ -211,8 +211,13 @@ class JavaBackendTest {
         ResidentEngine engine = new ResidentEngine(new SyntheticExperts(seed, 3, 16, layout).hostSource(), 4);
         Random random = new Random(seed);
         ByteBuffer all = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
-        try (TraceLibrary traces = traces(Definitions.read(folder, DEFINITION))) {
-            ForwardCursor cursor = traces.open(OptionalLong.of(seed)).cursor();
+        Definition definition = Definitions.read(folder, DEFINITION);
+        Cell ofSeed = definition.cells().stream()
+                .filter(cell -> cell.seed().equals(OptionalLong.of(seed)))
+                .findFirst()
+                .orElseThrow();
+        try (TraceLibrary traces = traces(definition)) {
+            ForwardCursor cursor = traces.open(ofSeed).cursor();
             while (cursor.next()) {
                 short[] x = new short[cursor.tokens() * 128];
                 for (int i = 0; i < x.length; i++) {

@@ -110,6 +110,29 @@ class CombineTest {
     }
 
     @Test
+    void takesTheFirstTokensAsAPrompt() {
+        assertThat(request(5, 2, trace(true, 0, "ddd", "dddd", "d")))
+                .containsExactly("SP0:[0, 1]", "P2:[2, 3]", "P4:[4]", "5:[5]", "6:[6]", "7:[7]");
+        assertThat(request(2, 8, trace(false, 0, "ddd"))).containsExactly("SP0:[0, 1]", "2:[2]");
+        assertThatThrownBy(() -> request(3, 2, trace(false, 0, "ddd")))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("input tokens: 3, expected at least 1 and fewer than the 3 of the trace");
+        assertThatThrownBy(() -> request(2, 0, trace(false, 0, "ddd")))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("chunk tokens: 0, expected at least 1");
+        assertThatThrownBy(() -> request(1, 1, trace(false, 0, "2dd")))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("forward 0 is a prefill chunk, expected decode alone");
+    }
+
+    private static List<String> request(int inputTokens, int chunkTokens, RoutingTrace trace) {
+        LongInput input = new LongInput(trace, inputTokens, chunkTokens);
+        InMemoryTrace.Builder builder = InMemoryTrace.builder(trace.shape(), input.source());
+        input.writeTo(builder);
+        return describe(builder.build());
+    }
+
+    @Test
     void takesSeveralFilesInOrder() {
         assertThat(merge(2, OptionalLong.empty(), trace(true, 0, "d", "d"), trace(true, 100, "d", "d", "d")))
                 .containsExactly("S0:[0, 1]", "2:[100, 101]", "4:[102]");
