@@ -6,13 +6,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.IntFunction;
+import java.util.function.Function;
 import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
@@ -26,12 +27,12 @@ import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 
 /**
- * One pass of a trace through an engine on the device. Forwards of one width share a tape and, if asked, a graph; the
+ * One pass of a trace through an engine on the device. Forwards of one kind share a tape and, if asked, a graph; the
  * trace's order is kept. Everything is prepared in the constructor, before a pool's gate is opened.
  */
 public final class DeviceReplay implements AutoCloseable {
     /**
-     * How calls of so many tokens are made.
+     * How forwards of a kind are made.
      *
      * @param counted whether {@link Result#planned} counts them
      * @param denseBytes read by each layer in the place of its dense weights; 0: none
@@ -46,6 +47,7 @@ public final class DeviceReplay implements AutoCloseable {
      * @param decodeMicros time of each decode forward among them on the device, in order
      * @param steadyTokens tokens of those that follow another one at once
      * @param steadyMicros their time: what decode speed is, the first token of a run left out
+     * @param prefill of the window's prefill chunks
      * @param planned what counted calls of the window's forwards selected and copied
      */
     public record Result(
@@ -54,51 +56,87 @@ public final class DeviceReplay implements AutoCloseable {
             List<Double> decodeMicros,
             long steadyTokens,
             double steadyMicros,
+            Prefill prefill,
             RouteReplay.Counts planned) {}
 
-    private static final int MOST_VALUES = 1 << 28;
+    /**
+     * What prefill took.
+     *
+     * @param tokens of the window's chunks
+     * @param micros their time on the device
+     * @param prompts sequences that started with one of them
+     */
+    public record Prefill(long tokens, double micros, long prompts) {}
 
-    /** Forwards that follow each other with the same width and are all scored or none, all prefill or none. */
-    private record Stretch(int tokens, boolean scored, boolean prefill, int forwards) {}
+    private static final int MOST_VALUES = 1 << 28;
+    private static final int MOST_INPUT_TOKENS = 2048; // over all layers: wide calls of several layers share inputs
+
+    /** Forwards of one width, all prefill chunks or none: they share a tape and, if asked, a graph. */
+    public record Kind(int tokens, boolean prefill) implements Comparable<Kind> {
+        private static final Comparator<Kind> ORDER =
+                Comparator.comparingInt(Kind::tokens).thenComparing(Kind::prefill);
+
+        static Kind of(ForwardCursor cursor) {
+            return new Kind(cursor.tokens(), cursor.isPrefill());
+        }
+
+        @Override
+        public int compareTo(Kind other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    /** Forwards of one kind that follow each other in one sequence and are all scored or none. */
+    private record Stretch(Kind kind, boolean scored, boolean startsSequence, int forwards) {
+        boolean takes(Stretch next) {
+            return kind.equals(next.kind) && scored == next.scored && !(kind.prefill && next.startsSequence);
+        }
+
+        Prefill addTo(Prefill before, double[] micros) {
+            return new Prefill(
+                    before.tokens + (long) kind.tokens * forwards,
+                    before.micros + Arrays.stream(micros).sum(),
+                    before.prompts + (startsSequence ? 1 : 0));
+        }
+
+        Stretch longer() {
+            return new Stretch(kind, scored, startsSequence, forwards + 1);
+        }
+    }
 
     private final List<Stretch> stretches = new ArrayList<>();
-    private final Map<Integer, DeviceForward> forwards = new TreeMap<>(); // by tokens
-    private final Set<Integer> counted = new HashSet<>(); // tokens
+    private final Map<Kind, DeviceForward> forwards = new TreeMap<>();
+    private final Set<Kind> counted = new HashSet<>();
 
-    /** @param ways how calls of so many tokens are made */
-    public DeviceReplay(RoutingTrace trace, ScoreWindow window, DeviceModel model, IntFunction<Way> ways, long seed) {
-        Map<Integer, Integer> counts = survey(trace, window);
-        counts.forEach((tokens, count) -> {
-            RoutingTape tape = tape(trace, window, tokens, count);
-            Way way = ways.apply(tokens);
+    /** @param ways how forwards of a kind are made */
+    public DeviceReplay(RoutingTrace trace, ScoreWindow window, DeviceModel model, Function<Kind, Way> ways, long seed) {
+        survey(trace, window).forEach((kind, count) -> {
+            Way way = ways.apply(kind);
             if (way.counted()) {
-                counted.add(tokens);
+                counted.add(kind);
             }
-            forwards.put(
-                    tokens,
-                    new DeviceForward(
-                            model,
-                            way.engine(),
-                            new ForwardSpec(
-                                    tokens,
-                                    tape,
-                                    model.layers(),
-                                    seed,
-                                    count,
-                                    RouteReplay.Reading.ALL,
-                                    way.mode(),
-                                    way.denseBytes())));
+            ForwardSpec spec = new ForwardSpec(
+                    kind.tokens,
+                    tape(trace, window, kind, count),
+                    Math.max(1, Math.min(model.layers(), MOST_INPUT_TOKENS / kind.tokens)),
+                    seed,
+                    count,
+                    RouteReplay.Reading.ALL,
+                    way.mode(),
+                    way.denseBytes());
+            forwards.put(kind, new DeviceForward(model, way.engine(), spec));
         });
     }
 
-    private Map<Integer, Integer> survey(RoutingTrace trace, ScoreWindow window) {
-        Map<Integer, Integer> counts = new TreeMap<>();
+    private Map<Kind, Integer> survey(RoutingTrace trace, ScoreWindow window) {
+        Map<Kind, Integer> counts = new TreeMap<>();
         walk(trace, window, (cursor, scored) -> {
-            counts.merge(cursor.tokens(), 1, Integer::sum);
-            Stretch last = stretches.isEmpty() ? null : stretches.get(stretches.size() - 1);
-            Stretch next = new Stretch(cursor.tokens(), scored, cursor.isPrefill(), 1);
-            if (last != null && next.equals(new Stretch(last.tokens, last.scored, last.prefill, 1))) {
-                stretches.set(stretches.size() - 1, new Stretch(last.tokens, scored, last.prefill, last.forwards + 1));
+            Kind kind = Kind.of(cursor);
+            counts.merge(kind, 1, Integer::sum);
+            Stretch next = new Stretch(kind, scored, cursor.startsSequence(), 1);
+            int last = stretches.size() - 1;
+            if (last >= 0 && stretches.get(last).takes(next)) {
+                stretches.set(last, stretches.get(last).longer());
             } else {
                 stretches.add(next);
             }
@@ -106,12 +144,12 @@ public final class DeviceReplay implements AutoCloseable {
         return counts;
     }
 
-    private static RoutingTape tape(RoutingTrace trace, ScoreWindow window, int tokens, int count) {
+    private static RoutingTape tape(RoutingTrace trace, ScoreWindow window, Kind kind, int count) {
         int layers = trace.shape().layers();
-        int lanes = tokens * trace.shape().topK();
+        int lanes = kind.tokens * trace.shape().topK();
         long values = (long) count * layers * lanes;
         if (values > MOST_VALUES) {
-            throw new BadInputException("trace: " + count + " forwards of " + tokens + " tokens have " + values
+            throw new BadInputException("trace: " + count + " forwards of " + kind.tokens + " tokens have " + values
                     + " routed lanes, expected at most " + MOST_VALUES + " on a device");
         }
         int[] ids = new int[(int) values];
@@ -120,7 +158,7 @@ public final class DeviceReplay implements AutoCloseable {
         float[] callWeights = new float[lanes];
         int[] at = {0};
         walk(trace, window, (cursor, scored) -> {
-            for (int layer = 0; layer < layers && cursor.tokens() == tokens; layer++) {
+            for (int layer = 0; layer < layers && Kind.of(cursor).equals(kind); layer++) {
                 cursor.ids(layer, callIds);
                 cursor.weights(layer, callWeights);
                 System.arraycopy(callIds, 0, ids, at[0], lanes);
@@ -150,36 +188,46 @@ public final class DeviceReplay implements AutoCloseable {
     /** Runs the whole pass. */
     public Result run() {
         MessageDigest digest = sha256();
-        Map<Integer, Long> done = new TreeMap<>();
+        Map<Kind, Long> done = new TreeMap<>();
         List<Double> decode = new ArrayList<>();
         long scored = 0;
         long steadyTokens = 0;
         double steadyMicros = 0;
+        Prefill prefill = new Prefill(0, 0, 0);
         RouteReplay.Counts planned = new RouteReplay.Counts(0, 0, 0, 0);
         for (Stretch stretch : stretches) {
-            DeviceForward forward = forwards.get(stretch.tokens);
+            DeviceForward forward = forwards.get(stretch.kind);
             RouteReplay.Counts before = forward.routes().counts();
             double[] micros = forward.time(stretch.forwards);
             RouteReplay.Counts after = forward.routes().counts();
-            long from = done.getOrDefault(stretch.tokens, 0L);
+            long from = done.getOrDefault(stretch.kind, 0L);
             for (int i = 0; i < stretch.forwards; i++) {
                 add(digest, forward.routes().hash(from + i));
             }
-            done.put(stretch.tokens, from + stretch.forwards);
-            if (stretch.scored) {
-                scored += stretch.forwards;
-                if (counted.contains(stretch.tokens)) {
-                    planned = planned.plus(after.minus(before));
-                }
-                if (!stretch.prefill) {
-                    Arrays.stream(micros).forEach(decode::add);
-                    steadyTokens += (long) stretch.tokens * (stretch.forwards - 1);
-                    steadyMicros += Arrays.stream(micros).skip(1).sum();
-                }
+            done.put(stretch.kind, from + stretch.forwards);
+            if (!stretch.scored) {
+                continue;
+            }
+            scored += stretch.forwards;
+            if (counted.contains(stretch.kind)) {
+                planned = planned.plus(after.minus(before));
+            }
+            if (stretch.kind.prefill) {
+                prefill = stretch.addTo(prefill, micros);
+            } else {
+                Arrays.stream(micros).forEach(decode::add);
+                steadyTokens += (long) stretch.kind.tokens * (stretch.forwards - 1);
+                steadyMicros += Arrays.stream(micros).skip(1).sum();
             }
         }
         return new Result(
-                HexFormat.of().formatHex(digest.digest()), scored, decode, steadyTokens, steadyMicros, planned);
+                HexFormat.of().formatHex(digest.digest()),
+                scored,
+                decode,
+                steadyTokens,
+                steadyMicros,
+                prefill,
+                planned);
     }
 
     private static void add(MessageDigest digest, long hash) {

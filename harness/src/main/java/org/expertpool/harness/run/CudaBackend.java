@@ -114,19 +114,24 @@ final class CudaBackend implements CellBackend {
 
     private DeviceReplay replay(Cell cell, RoutingTrace trace, DeviceModel experts, DeviceEngine engine) {
         GraphMode mode = cell.graphMode().orElse(GraphMode.FULL_DECODE);
-        DecodeGraph narrow = mode == GraphMode.FULL_DECODE ? DecodeGraph.FULL_DECODE : whole(mode);
-        DecodeGraph wide = mode == GraphMode.FULL_DECODE ? DecodeGraph.NONE : whole(mode);
+        DecodeGraph decode = mode == GraphMode.FULL_DECODE ? DecodeGraph.FULL_DECODE : whole(mode);
+        DecodeGraph prefill = mode == GraphMode.FULL_DECODE ? DecodeGraph.NONE : whole(mode);
         return new DeviceReplay(
                 trace,
                 definition.window(cell).score(),
                 experts,
-                tokens -> tokens * model.topK() <= engine.narrowLanes()
-                        ? new DeviceReplay.Way(engine.narrow(), true, narrow, denseBytes(cell))
-                        : new DeviceReplay.Way(engine.wide(), false, wide, denseBytes(cell)),
+                kind -> {
+                    boolean narrow = kind.tokens() * model.topK() <= engine.narrowLanes();
+                    return new DeviceReplay.Way(
+                            narrow ? engine.narrow() : engine.wide(),
+                            narrow,
+                            kind.prefill() ? prefill : decode,
+                            denseBytes(cell));
+                },
                 cell.seed().orElse(1));
     }
 
-    /** A mode that treats calls of every width alike. */
+    /** A mode that treats decode and prefill alike. */
     private static DecodeGraph whole(GraphMode mode) {
         return switch (mode) {
             case NONE -> DecodeGraph.NONE;

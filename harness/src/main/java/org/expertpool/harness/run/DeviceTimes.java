@@ -12,6 +12,7 @@ final class DeviceTimes {
     private DeviceTimes() {}
 
     static void put(DeviceReplay.Result result, int layers, ResultRow.Builder row) {
+        putPrefill(result.prefill(), row);
         if (result.steadyTokens() == 0) {
             return;
         }
@@ -21,6 +22,16 @@ final class DeviceTimes {
         for (int percent : new int[] {50, 99}) {
             double micros = sorted.get((int) Math.ceil(percent / 100.0 * sorted.size()) - 1);
             row.put("step_p" + percent + "_us", micros / layers);
+        }
+    }
+
+    private static void putPrefill(DeviceReplay.Prefill prefill, ResultRow.Builder row) {
+        if (prefill.tokens() == 0) {
+            return;
+        }
+        row.put("prefill_tok_per_s", prefill.tokens() * MICROS_PER_SECOND / prefill.micros());
+        if (prefill.prompts() > 0) { // their mean, where a run has several
+            row.put("ttft_s", prefill.micros() / MICROS_PER_SECOND / prefill.prompts());
         }
     }
 }

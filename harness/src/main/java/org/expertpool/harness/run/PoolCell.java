@@ -10,6 +10,7 @@ import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.WidePool;
 import org.expertpool.pool.lifecycle.RowCheck;
 import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.route.StreamPlan;
 
 /** A pool as a cell asks for it. What its plans on the device selected and copied must equal the simulation. */
 final class PoolCell implements DeviceEngine {
@@ -28,7 +29,11 @@ final class PoolCell implements DeviceEngine {
         this.trace = trace;
         this.counts = counts;
         pool = DevicePool.install(experts, config, COPY_BLOCKS);
-        wide = new WidePool(pool, new WidePool.HostView());
+        wide = new WidePool(
+                pool,
+                cell.partition().equals(Axis.STREAMED)
+                        ? new WidePool.Streamed(StreamPlan.Shape.DEFAULT, cell.prefillPromote())
+                        : new WidePool.HostView());
     }
 
     @Override
