@@ -109,7 +109,8 @@ public final class DeviceReplay implements AutoCloseable {
     private final Set<Kind> counted = new HashSet<>();
 
     /** @param ways how forwards of a kind are made */
-    public DeviceReplay(RoutingTrace trace, ScoreWindow window, DeviceModel model, Function<Kind, Way> ways, long seed) {
+    public DeviceReplay(
+            RoutingTrace trace, ScoreWindow window, DeviceModel model, Function<Kind, Way> ways, long seed) {
         survey(trace, window).forEach((kind, count) -> {
             Way way = ways.apply(kind);
             if (way.counted()) {
