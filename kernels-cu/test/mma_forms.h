@@ -25,12 +25,12 @@ __global__ void mmaForms(const uint16_t* weights, const uint16_t* lanes, float* 
   for (int k = 2 * q; k < kFormK; k += 16) {
     const uint32_t a[4] = {pair(w, g, k), pair(w, g + 8, k), pair(w, g, k + 8), pair(w, g + 8, k + 8)};
     const uint32_t b[2] = {pair(x, g, k), pair(x, g, k + 8)};
-    pool::mma(swapped, a, b);
+    pool::Bf16Ops::mma(swapped, a, b);
     const uint32_t rows[4] = {b[0], 0, b[1], 0};
     const uint32_t low[2] = {a[0], a[2]};
     const uint32_t high[2] = {a[1], a[3]};
-    pool::mma(normal[0], rows, low);
-    pool::mma(normal[1], rows, high);
+    pool::Bf16Ops::mma(normal[0], rows, low);
+    pool::Bf16Ops::mma(normal[1], rows, high);
   }
   float* out = sums + size_t(blockIdx.x) * 2 * 128;
   for (int i = 0; i < 4; ++i) out[(g + i / 2 * 8) * 8 + 2 * q + i % 2] = swapped[i];

@@ -16,17 +16,78 @@
 
 namespace test {
 
+// The type of activations, inner values and outputs.
+enum class Activations { kBf16, kFp16 };
+
+inline float bf16Value(uint16_t bits) {
+  const uint32_t word = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+inline float fp16Value(uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const int mantissa = bits & 1023;
+  const float magnitude = exponent == 31  ? (mantissa ? NAN : INFINITY)
+                          : exponent == 0 ? std::ldexp(float(mantissa), -24)
+                                          : std::ldexp(float(1024 + mantissa), exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+// Nearest of the numbers with so many bits whose last place is 2^leastPlace or more, ties to even.
+inline double nearest(double value, int bits, int leastPlace) {
+  int exponent;
+  std::frexp(value, &exponent);
+  const double place = std::ldexp(1.0, std::max(exponent - bits, leastPlace));
+  return std::nearbyint(value / place) * place;
+}
+
+constexpr uint16_t kNan16 = 0x7fff;  // what every NaN becomes, in both types
+
+inline uint16_t bf16Bits(float value) {
+  if (std::isnan(value)) return kNan16;
+  const float rounded = std::isfinite(value) ? static_cast<float>(nearest(value, 8, -133)) : value;
+  uint32_t word;
+  std::memcpy(&word, &rounded, sizeof word);
+  return static_cast<uint16_t>(word >> 16);
+}
+
+inline uint16_t fp16Bits(float value) {
+  if (std::isnan(value)) return kNan16;
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double rounded = std::isfinite(value) ? nearest(std::fabs(value), 11, -24) : INFINITY;
+  if (rounded > 65504) return sign | 0x7c00;
+  int exponent;
+  std::frexp(rounded, &exponent);
+  if (rounded < 0x1p-14) return sign | static_cast<uint16_t>(std::ldexp(rounded, 24));
+  return sign | static_cast<uint16_t>((exponent + 14) << 10 | (static_cast<int>(std::ldexp(rounded, 11 - exponent)) & 1023));
+}
+
 struct MoeGeometry {
   int hidden;
   int width;
   int experts;
   int topK;
+  Activations type = Activations::kBf16;
+
+  bool fp16() const { return type == Activations::kFp16; }
+  float value(uint16_t bits) const { return fp16() ? fp16Value(bits) : bf16Value(bits); }
+  uint16_t bits(float value) const { return fp16() ? fp16Bits(value) : bf16Bits(value); }
+  // Accumulators are the true sums times 2^-log2Alpha * sf / global scale (marlin-nvfp4 2.6).
+  int log2Alpha() const { return fp16() ? 7 : 119; }
 };
+
+// How block scales are rescaled (marlin-nvfp4 2.5); fp16 never rescales, but the newer rule zeroes for it too.
+enum class Rule { kNewer, kOlder };
 
 // What the numbers are like.
 enum class Numbers {
-  kRandom,  // normal activations, any code, scales from 2^-6 to 448, global scales of every projection different
-  kExact,   // all sums exact in fp32 in any order (marlin-nvfp4 2.8)
+  kRandom,       // normal activations, any code, block scales from 1/4 to 8, global scales of every projection different
+  kWorstScales,  // the same, but every block scale is 448 or the smallest, 2^-9
+  kTinyScales,   // block scales from 2^-9 to 2^-6, the smallest that are
+  kTinyGlobals,  // large block scales, global scales as small as accumulators and results can be without being subnormal
+  kExact,        // all sums exact in fp32 in any order (marlin-nvfp4 2.8)
 };
 
 inline double e2m1(int code) {
@@ -40,58 +101,53 @@ inline double e4m3(int byte) {
   return exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
 }
 
-inline float bf16Value(uint16_t bits) {
-  const uint32_t word = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &word, sizeof value);
-  return value;
-}
-
-// Nearest, ties to even, through float64: adding and taking away a number whose last place is a bf16's.
-inline uint16_t bf16Bits(float value) {
-  if (value == 0 || !std::isfinite(value)) {
-    uint32_t word;
-    std::memcpy(&word, &value, sizeof word);
-    return static_cast<uint16_t>(word >> 16);
-  }
-  int exponent;
-  std::frexp(value, &exponent);
-  const double place = std::ldexp(1.0, std::max(exponent - 8, -133));
-  const float rounded = static_cast<float>(std::nearbyint(value / place) * place);
-  uint32_t word;
-  std::memcpy(&word, &rounded, sizeof word);
-  return static_cast<uint16_t>(word >> 16);
-}
-
 // One projection as a checkpoint has it: codes [n][k], one E4M3 byte for each 16 k.
 struct PlainMatrix {
   int n;
   int k;
   float global;
-  int shift;  // scale factor sf = 2^shift (the newer rule of marlin-nvfp4 2.5)
+  int shift;  // scale factor sf = 2^shift
   std::vector<uint8_t> codes;
   std::vector<uint8_t> scales;
+  std::vector<double> rescaled;  // of each E4M3 byte below 0x7f: what the kernel's scale code stands for, times sf
 
-  double scaleOf(int row, int group) const { return e4m3(scales[size_t(row) * (k / 16) + group]); }
-  // Code times scale as the kernel sees it, before its factor 2^-119.
-  double scaled(int row, int column) const {
-    const double scale = std::ldexp(scaleOf(row, column / 16), shift);
-    return scale < std::ldexp(1.0, -6) ? 0.0 : e2m1(codes[size_t(row) * k + column]) * scale;
+  double scaleOf(int row, int group) const { return rescaled[scales[size_t(row) * (k / 16) + group]]; }
+  // Code times scale as the kernel sees it, but for its power of two.
+  double scaled(int row, int column) const { return e2m1(codes[size_t(row) * k + column]) * scaleOf(row, column / 16); }
+
+  // Chooses sf and what becomes of each scale.
+  void rescale(Rule rule, Activations type) {
+    double largest = 0, smallest = INFINITY;
+    for (uint8_t scale : scales) {
+      largest = std::max(largest, e4m3(scale));
+      if (scale != 0) smallest = std::min(smallest, e4m3(scale));
+    }
+    shift = 0;
+    if (type == Activations::kBf16 && largest > 0) {
+      if (rule == Rule::kNewer && largest < 448) shift = static_cast<int>(std::floor(std::log2(448 / largest)));
+      if (rule == Rule::kOlder && smallest < std::ldexp(1.0, -6)) {
+        shift = static_cast<int>(std::ceil(std::log2(std::ldexp(1.0, -6) / smallest)));
+      }
+    }
+    for (int byte = 0; byte < 0x7f; ++byte) {
+      const double value = std::ldexp(e4m3(static_cast<uint8_t>(byte)), shift);
+      // The code of what overflows half is that of infinity, which is read as 512.
+      rescaled.push_back(rule == Rule::kNewer && value < std::ldexp(1.0, -6) ? 0.0 : value * 128 >= 65520 ? 512.0 : value);
+    }
   }
-  double alpha() const { return std::ldexp(double(global), 119 - shift); }
 };
 
 class MoeCase {
  public:
-  MoeCase(const MoeGeometry& geometry, Numbers numbers, int spareRows, uint64_t seed)
-      : g(geometry), random_(seed), numbers_(numbers) {
+  MoeCase(const MoeGeometry& geometry, Numbers numbers, Rule rule, int spareRows, uint64_t seed)
+      : g(geometry), random_(seed), numbers_(numbers), rule_(rule) {
     for (int e = 0; e < g.experts; ++e) {
       gate.push_back(matrix(g.width, g.hidden, 0));
       up.push_back(matrix(g.width, g.hidden, 1));
       down.push_back(matrix(g.hidden, g.width, 2));
     }
     for (int e = 0; e < g.experts; ++e) {
-      alphas.push_back({float(gate[e].alpha()), float(up[e].alpha()), float(down[e].alpha())});
+      alphas.push_back({alpha(gate[e]), alpha(up[e]), alpha(down[e])});
     }
     place(spareRows);
   }
@@ -120,15 +176,15 @@ class MoeCase {
   std::vector<int32_t> expertRows;  // [experts]
 
  private:
+  float alpha(const PlainMatrix& m) const { return std::ldexp(m.global, g.log2Alpha() - m.shift); }
   int draw(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random_); }
 
   PlainMatrix matrix(int n, int k, int projection) {
-    PlainMatrix m{n, k, 1.0f, 0, std::vector<uint8_t>(size_t(n) * k), std::vector<uint8_t>(size_t(n) * (k / 16))};
-    if (numbers_ == Numbers::kRandom) {
+    PlainMatrix m{n, k, 1.0f, 0, std::vector<uint8_t>(size_t(n) * k), std::vector<uint8_t>(size_t(n) * (k / 16)), {}};
+    if (numbers_ != Numbers::kExact) {
       for (auto& code : m.codes) code = static_cast<uint8_t>(draw(0, 15));
-      for (auto& scale : m.scales) scale = static_cast<uint8_t>(draw(0x28, 0x50));
-      // Small enough that silu is neither linear nor zero; up is not gate (bug 5 of marlin-nvfp4 8).
-      m.global = std::ldexp(float(draw(128, 255)), projection == 1 ? -16 : -17) / std::sqrt(float(k));
+      for (auto& scale : m.scales) scale = scaleByte();
+      m.global = globalScale(k, projection);
     } else {
       // Gate reads k = 0 alone, so silu's argument is large and silu exact; the others have few small values.
       for (int row = 0; row < n; ++row)
@@ -140,12 +196,31 @@ class MoeCase {
         const bool firstOfChunk = i % (k / 16) % pool::kChunkSteps == 0;
         m.scales[i] = static_cast<uint8_t>(projection == 0 || firstOfChunk ? 0x38 : 0x38 + 8 * draw(0, 1));
       }
-      m.global = projection == 0 ? 128.0f : projection == 1 ? 0.5f : 2.0f;
+      const float bf16[] = {128.0f, 0.5f, 2.0f};
+      const float fp16[] = {32.0f, 0.125f, 0x1p-8f};  // nothing overflows
+      m.global = (g.fp16() ? fp16 : bf16)[projection];
     }
-    double largest = 0;
-    for (uint8_t scale : m.scales) largest = std::max(largest, e4m3(scale));
-    m.shift = largest < 448 ? static_cast<int>(std::floor(std::log2(448 / largest))) : 0;
+    m.rescale(rule_, g.type);
     return m;
+  }
+
+  uint8_t scaleByte() {
+    switch (numbers_) {
+      case Numbers::kWorstScales: return draw(0, 1) ? 0x7e : 0x01;
+      case Numbers::kTinyScales: return static_cast<uint8_t>(draw(0x01, 0x08));
+      case Numbers::kTinyGlobals: return static_cast<uint8_t>(draw(0x70, 0x7e));
+      default: return static_cast<uint8_t>(draw(0x28, 0x50));
+    }
+  }
+
+  // Results near unit size for the scales above: silu is neither linear nor zero, and fp16 neither overflows nor is
+  // subnormal. Up is not gate (bug 5 of marlin-nvfp4 8).
+  float globalScale(int k, int projection) {
+    int exponent = projection == 1 ? -10 : -11;
+    if (numbers_ == Numbers::kWorstScales) exponent -= 8;
+    if (numbers_ == Numbers::kTinyScales) exponent += 9;
+    if (numbers_ == Numbers::kTinyGlobals) exponent -= g.fp16() || projection == 0 ? 7 : projection == 1 ? 16 : 90;
+    return std::ldexp(float(draw(128, 255)), exponent) / std::sqrt(float(k));
   }
 
   static void packWord(const PlainMatrix& m, int row, int n, int channels, uint8_t* words) {
@@ -164,9 +239,9 @@ class MoeCase {
     const int v = n % 64 / 8;
     const int sigma = (v & 4) | (v & 1) << 1 | (v >> 1 & 1);
     for (int group = 0; group < m.k / 16; ++group) {
-      const double value = std::ldexp(m.scaleOf(row, group), m.shift + 7);
+      const double value = std::ldexp(m.scaleOf(row, group), 7);
       int code = 0;
-      if (value >= 2) {
+      if (value > 0) {  // always a normal half
         int exponent;
         const double fraction = std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [0.5, 1)
         code = (exponent - 1 + 15) * 8 + static_cast<int>(fraction * 16) - 8;
@@ -193,6 +268,7 @@ class MoeCase {
 
   std::mt19937_64 random_;
   const Numbers numbers_;
+  const Rule rule_;
 };
 
 // Inputs of one layer call.
@@ -242,7 +318,7 @@ inline MoeCall makeCall(const MoeGeometry& g, Numbers numbers, int tokens, bool 
   for (size_t i = 0; i < call.activations.size(); ++i) {
     const int few = static_cast<int>(random() % 24);
     const float exact = i % g.hidden == 0 ? 1.0f : few == 0 ? 1.0f : few == 1 ? -1.0f : 0.0f;
-    call.activations[i] = bf16Bits(numbers == Numbers::kExact ? exact : normal(random));
+    call.activations[i] = g.bits(numbers == Numbers::kExact ? exact : normal(random));
   }
   route(g, numbers, badLanes, seed + 1, call);
   return call;
@@ -252,11 +328,12 @@ inline MoeCall makeCall(const MoeGeometry& g, Numbers numbers, int tokens, bool 
 // the third is far smaller; so do the first two slots and the third. For Numbers::kExact, hidden above 320, top-3 or more.
 inline MoeCall makeCancellingCall(const MoeGeometry& g) {
   MoeCall call{1, std::vector<uint16_t>(g.hidden), std::vector<int32_t>(g.topK, -1), std::vector<float>(g.topK)};
-  const float values[] = {4096.0f, -4096.0f, std::ldexp(1.0f, -14)};
-  const float weights[] = {1.0f, -1.0f, std::ldexp(1.0f, -20)};
+  const float large = g.fp16() ? 0x1p9f : 0x1p12f, heavy = g.fp16() ? 0x1p20f : 1.0f;
+  const float values[] = {large, -large, large * 0x1p-25f};
+  const float weights[] = {heavy, -heavy, heavy * 0x1p-25f};
   const int ids[] = {1, 1, 0};
   for (int i = 0; i < 3; ++i) {
-    call.activations[i * pool::kChunkK] = bf16Bits(values[i]);
+    call.activations[i * pool::kChunkK] = g.bits(values[i]);
     call.ids[i] = ids[i];
     call.weights[i] = weights[i];
   }
@@ -287,9 +364,9 @@ class RoundedReference {
         float sum = 0;
         for (int s = 0; s < g_.topK; ++s) {
           const size_t lane = size_t(t) * g_.topK + s;
-          if (validLane(g_, call.ids[lane])) sum += bf16Value(result.laneOut[lane * g_.hidden + h]);
+          if (validLane(g_, call.ids[lane])) sum += g_.value(result.laneOut[lane * g_.hidden + h]);
         }
-        result.out[size_t(t) * g_.hidden + h] = bf16Bits(sum);
+        result.out[size_t(t) * g_.hidden + h] = g_.bits(sum);
       }
   }
 
@@ -300,11 +377,11 @@ class RoundedReference {
   float accumulate(const PlainMatrix& m, int row, const uint16_t* x) {
     double sum = 0, magnitudes = 0, granule = INFINITY;
     for (int k = 0; k < m.k; ++k) {
-      const double product = bf16Value(x[k]) * m.scaled(row, k);
+      const double product = g_.value(x[k]) * m.scaled(row, k);
       sum += product;
       magnitudes += std::fabs(product);
       // The lowest bit set in the product.
-      if (product != 0) {
+      if (product != 0 && std::isfinite(product)) {
         int exponent;
         double fraction = std::fabs(std::frexp(product, &exponent));
         int bits = 0;
@@ -316,7 +393,7 @@ class RoundedReference {
       }
     }
     if (magnitudes > 0) largestRatio = std::max(largestRatio, magnitudes / granule);
-    return static_cast<float>(std::ldexp(sum, -119));
+    return static_cast<float>(std::ldexp(sum, -g_.log2Alpha()));
   }
 
   void lane(const MoeCall& call, int lane) {
@@ -324,14 +401,14 @@ class RoundedReference {
     const uint16_t* x = call.activations.data() + size_t(lane / g_.topK) * g_.hidden;
     uint16_t* inner = result.inner.data() + size_t(lane) * g_.width;
     for (int n = 0; n < g_.width; ++n) {
-      const float xg = bf16Value(bf16Bits(accumulate(c_.gate[e], n, x) * c_.alphas[e].gate));
-      const float xu = bf16Value(bf16Bits(accumulate(c_.up[e], n, x) * c_.alphas[e].up));
-      const float silu = bf16Value(bf16Bits(static_cast<float>(xg / (1 + std::exp(-double(xg))))));
-      inner[n] = bf16Bits(silu * xu);
+      const float xg = g_.value(g_.bits(accumulate(c_.gate[e], n, x) * c_.alphas[e].gate));
+      const float xu = g_.value(g_.bits(accumulate(c_.up[e], n, x) * c_.alphas[e].up));
+      const float silu = g_.value(g_.bits(static_cast<float>(xg / (1 + std::exp(-double(xg))))));
+      inner[n] = g_.bits(silu * xu);
     }
     for (int n = 0; n < g_.hidden; ++n) {
       const float factor = c_.alphas[e].down * call.weights[lane];
-      result.laneOut[size_t(lane) * g_.hidden + n] = bf16Bits(accumulate(c_.down[e], n, inner) * factor);
+      result.laneOut[size_t(lane) * g_.hidden + n] = g_.bits(accumulate(c_.down[e], n, inner) * factor);
     }
   }
 
@@ -346,7 +423,7 @@ class DenseExpert {
 
   std::vector<double> inner(const uint16_t* x) const {
     std::vector<double> values(g_.hidden), h(g_.width);
-    for (int k = 0; k < g_.hidden; ++k) values[k] = bf16Value(x[k]);
+    for (int k = 0; k < g_.hidden; ++k) values[k] = g_.value(x[k]);
     for (int n = 0; n < g_.width; ++n) {
       const double gate = dot(gate_, n, values);
       h[n] = gate / (1 + std::exp(-gate)) * dot(up_, n, values);

@@ -61,17 +61,17 @@ struct ReferenceBlocks {
 
 inline std::string describe(const MoeGeometry& g, const MoeWay& way, int tokens) {
   char text[160];
-  std::snprintf(text, sizeof text, "%s, hidden %d, width %d, %d experts, top-%d, %d tokens", way.name.c_str(), g.hidden,
-                g.width, g.experts, g.topK, tokens);
+  std::snprintf(text, sizeof text, "%s %s, hidden %d, width %d, %d experts, top-%d, %d tokens",
+                g.fp16() ? "fp16" : "bf16", way.name.c_str(), g.hidden, g.width, g.experts, g.topK, tokens);
   return text;
 }
 
 inline void requireEqual(const std::vector<uint16_t>& got, const std::vector<uint16_t>& expected, size_t stride,
-                         const std::string& what) {
+                         const MoeGeometry& g, const std::string& what) {
   for (size_t i = 0; i < expected.size(); ++i) {
     if (got[i] == expected[i]) continue;
     moeFailure(what + ": row " + std::to_string(i / stride) + " place " + std::to_string(i % stride) + ": " +
-               std::to_string(bf16Value(got[i])) + ", expected " + std::to_string(bf16Value(expected[i])));
+               std::to_string(g.value(got[i])) + ", expected " + std::to_string(g.value(expected[i])));
   }
 }
 
@@ -79,14 +79,34 @@ inline void requireEqual(const std::vector<uint16_t>& got, const std::vector<uin
 inline void refusals() {
   const struct {
     int64_t tokens, topK, hidden, width, experts;
-    bool taken;
-  } shapes[] = {{1, 10, 2560, 640, 512, true},  {8192, 8, 2048, 768, 128, true}, {1, 1, 64, 64, 1, true},
-                {1, 10, 2560, 80, 512, false},  {1, 10, 2592, 640, 512, false},  {1, 10, 0, 640, 512, false},
-                {1, 10, 2560, 640, 4097, false}, {1, 0, 2560, 640, 512, false},  {1, 11, 2560, 640, 10, false},
-                {0, 10, 2560, 640, 512, false}, {8193, 10, 2560, 640, 512, false}};
+    const char* refused;  // the beginning of the reason, or null
+  } shapes[] = {{1, 10, 2560, 640, 512, nullptr},
+                {8192, 8, 2048, 768, 128, nullptr},
+                {1, 1, 64, 64, 1, nullptr},
+                {8192, 4096, 65536, 65536, 4096, nullptr},
+                {1, 10, 0, 640, 512, "hidden must be a"},
+                {1, 10, -64, 640, 512, "hidden must be a"},
+                {1, 10, 32, 640, 512, "hidden must be a"},
+                {1, 10, 2592, 640, 512, "hidden must be a"},
+                {1, 10, 65600, 640, 512, "hidden and width must be at most"},
+                {1, 10, 2560, 0, 512, "width must be a"},
+                {1, 10, 2560, 80, 512, "width must be a"},
+                {1, 10, 2560, 65600, 512, "hidden and width must be at most"},
+                {1, 10, int64_t{1} << 40, 640, 512, "hidden and width must be at most"},
+                {1, 1, 2560, 640, 0, "experts must be"},
+                {1, 10, 2560, 640, 4097, "experts must be"},
+                {1, 0, 2560, 640, 512, "topK must be"},
+                {1, 11, 2560, 640, 10, "topK must be"},
+                {0, 10, 2560, 640, 512, "tokens must be"},
+                {8193, 10, 2560, 640, 512, "tokens must be"}};
   for (const auto& s : shapes) {
-    if ((pool::refusedMoe(s.tokens, s.topK, s.hidden, s.width, s.experts) == nullptr) != s.taken) {
-      moeFailure("refusals: hidden " + std::to_string(s.hidden) + ", width " + std::to_string(s.width));
+    const char* reason = pool::refusedMoe(s.tokens, s.topK, s.hidden, s.width, s.experts);
+    const bool right = s.refused == nullptr ? reason == nullptr
+                                            : reason != nullptr && std::string(reason).rfind(s.refused, 0) == 0;
+    if (!right) {
+      moeFailure("refusal of hidden " + std::to_string(s.hidden) + ", width " + std::to_string(s.width) + ", " +
+                 std::to_string(s.experts) + " experts, top-" + std::to_string(s.topK) + ", " + std::to_string(s.tokens) +
+                 " tokens: " + (reason == nullptr ? "none" : reason));
     }
   }
 }
@@ -95,7 +115,7 @@ inline void refusals() {
 template <typename Backend>
 void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t seed) {
   if (pool::refusedMoe(tokens, g.topK, g.hidden, g.width, g.experts)) moeFailure("the test's shape is refused");
-  const MoeCase experts(g, Numbers::kExact, 3, seed);
+  const MoeCase experts(g, Numbers::kExact, Rule::kNewer, 3, seed);
   const MoeCall call = makeCall(g, Numbers::kExact, tokens, true, seed);
   const RoundedReference reference(experts, call);
   if (reference.largestRatio >= 4194304.0) moeFailure("the exact numbers are not exact");
@@ -110,22 +130,41 @@ void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t s
         return std::vector<uint16_t>(all.begin() + lane * stride, all.begin() + (lane + 1) * stride);
       };
       const std::string where = what + ", lane " + std::to_string(lane);
-      requireEqual(rowOf(result.inner, g.width), rowOf(reference.result.inner, g.width), g.width, where + " inner");
-      requireEqual(rowOf(result.laneOut, g.hidden), rowOf(reference.result.laneOut, g.hidden), g.hidden, where + " out");
+      requireEqual(rowOf(result.inner, g.width), rowOf(reference.result.inner, g.width), g.width, g, where + " inner");
+      requireEqual(rowOf(result.laneOut, g.hidden), rowOf(reference.result.laneOut, g.hidden), g.hidden, g,
+                   where + " out");
     }
-    requireEqual(result.out, reference.result.out, g.hidden, what);
+    requireEqual(result.out, reference.result.out, g.hidden, g, what);
   }
 }
 
 // The order of the chunks and of the slots, which exact numbers can't show.
 template <typename Backend>
 void ordersOfSums(Backend& backend, const MoeGeometry& g, uint64_t seed) {
-  const MoeCase experts(g, Numbers::kExact, 3, seed);
+  const MoeCase experts(g, Numbers::kExact, Rule::kNewer, 3, seed);
   const MoeCall call = makeCancellingCall(g);
   const RoundedReference reference(experts, call);
   backend.load(experts);
   for (const MoeWay& way : moeWays()) {
-    requireEqual(backend.run(call, way).out, reference.result.out, g.hidden, "order of sums, " + describe(g, way, 1));
+    requireEqual(backend.run(call, way).out, reference.result.out, g.hidden, g, "order of sums, " + describe(g, way, 1));
+  }
+}
+
+// What is not finite goes its way as IEEE 754 has it, and every NaN is one and the same: lanes too large, an activation that
+// is infinite, one that is NaN.
+template <typename Backend>
+void notFinite(Backend& backend, const MoeGeometry& g, uint64_t seed) {
+  const MoeCase experts(g, Numbers::kExact, Rule::kNewer, 3, seed);
+  MoeCall call = makeCall(g, Numbers::kExact, 3, false, seed);
+  for (int slot = 0; slot < g.topK; ++slot) call.weights[slot] = slot % 2 ? -0x1p20f : 0x1p20f;
+  call.activations[g.hidden + 1] = g.fp16() ? 0xfc00 : 0xff80;
+  call.activations[2 * g.hidden + 1] = g.fp16() ? 0xfd01 : 0xffa1;
+  const RoundedReference reference(experts, call);
+  const auto count = [&](uint16_t bits) { return std::count(reference.result.out.begin(), reference.result.out.end(), bits); };
+  if (count(kNan16) < g.hidden || count(g.bits(INFINITY)) + count(g.bits(-INFINITY)) == 0) moeFailure("all is finite");
+  backend.load(experts);
+  for (const MoeWay& way : moeWays()) {
+    requireEqual(backend.run(call, way).out, reference.result.out, g.hidden, g, "not finite, " + describe(g, way, 3));
   }
 }
 
@@ -184,12 +223,12 @@ inline MoeErrors errorsOf(const MoeCase& experts, const MoeCall& call, const Moe
       const size_t token = lane / g.topK;
       const std::vector<double> out = dense.down(dense.inner(call.activations.data() + token * g.hidden));
       std::vector<double> own(g.width);
-      for (int n = 0; n < g.width; ++n) own[n] = bf16Value(result.inner[lane * g.width + n]);
+      for (int n = 0; n < g.width; ++n) own[n] = g.value(result.inner[lane * g.width + n]);
       const std::vector<double> ownOut = dense.down(own);
       double laneError = 0, laneNorm = 0;
       for (int h = 0; h < g.hidden; ++h) {
         const double weight = call.weights[lane];
-        const double got = bf16Value(result.laneOut[lane * g.hidden + h]);
+        const double got = g.value(result.laneOut[lane * g.hidden + h]);
         exact[token * g.hidden + h] += weight * out[h];
         laneError += std::pow(got - weight * out[h], 2);
         laneNorm += std::pow(weight * out[h], 2);
@@ -199,7 +238,7 @@ inline MoeErrors errorsOf(const MoeCase& experts, const MoeCall& call, const Moe
       errors.worstLane = std::max(errors.worstLane, std::sqrt(laneError / laneNorm));
     }
   }
-  for (size_t i = 0; i < exact.size(); ++i) difference[i] = bf16Value(result.out[i]) - exact[i];
+  for (size_t i = 0; i < exact.size(); ++i) difference[i] = g.value(result.out[i]) - exact[i];
   errors.down = std::sqrt(downError / downNorm);
   errors.chain = norm(difference) / norm(exact);
   return errors;
@@ -217,7 +256,7 @@ inline void requireBounds(const MoeErrors& e, const std::string& what) {
 // Random numbers: within the bounds of float64; every way and every token alone give the same bits, in any placement.
 template <typename Backend>
 MoeErrors randomNumbers(Backend& backend, const MoeGeometry& g, const std::vector<int>& tokenCounts, uint64_t seed) {
-  MoeCase experts(g, Numbers::kRandom, 5, seed);
+  MoeCase experts(g, Numbers::kRandom, Rule::kNewer, 5, seed);
   const int most = *std::max_element(tokenCounts.begin(), tokenCounts.end());
   const MoeCall call = makeCall(g, Numbers::kRandom, most, true, seed);
   backend.load(experts);
@@ -237,7 +276,7 @@ MoeErrors randomNumbers(Backend& backend, const MoeGeometry& g, const std::vecto
           requireBounds(errors, describe(g, way, tokens));
         }
         if (!haveExpected) moeFailure("the largest token count comes first");
-        requireEqual(result.out, {expected.out.begin(), expected.out.begin() + size_t(tokens) * g.hidden}, g.hidden,
+        requireEqual(result.out, {expected.out.begin(), expected.out.begin() + size_t(tokens) * g.hidden}, g.hidden, g,
                      "bits, placement " + std::to_string(placement) + ", " + describe(g, way, tokens));
       }
     }
@@ -247,13 +286,29 @@ MoeErrors randomNumbers(Backend& backend, const MoeGeometry& g, const std::vecto
         if (!way.takes(g.topK)) continue;
         requireEqual(backend.run(call.only(t, g), way).out,
                      {expected.out.begin() + size_t(t) * g.hidden, expected.out.begin() + size_t(t + 1) * g.hidden},
-                     g.hidden, "bits, token " + std::to_string(t) + " alone, " + describe(g, way, 1));
+                     g.hidden, g, "bits, token " + std::to_string(t) + " alone, " + describe(g, way, 1));
       }
     }
     experts.place(2);
     backend.load(experts);
   }
   return errors;
+}
+
+// The extreme scales of marlin-nvfp4 2.5 under both rules: within the bounds, and the same bits from a way of each kind.
+template <typename Backend>
+void extremeScales(Backend& backend, const MoeGeometry& g, int tokens, uint64_t seed) {
+  for (const Numbers numbers : {Numbers::kWorstScales, Numbers::kTinyScales, Numbers::kTinyGlobals})
+    for (const Rule rule : {Rule::kNewer, Rule::kOlder}) {
+      const MoeCase experts(g, numbers, rule, 1, seed);
+      const MoeCall call = makeCall(g, numbers, tokens, false, seed);
+      backend.load(experts);
+      const std::string kind = " of kind " + std::to_string(static_cast<int>(numbers)) + (rule == Rule::kNewer ? ", newer" : ", older");
+      const std::vector<MoeWay> ways = moeWays();
+      const MoeResult result = backend.run(call, ways.front());
+      requireBounds(errorsOf(experts, call, result), "scales" + kind + " rule, " + describe(g, ways.front(), tokens));
+      requireEqual(backend.run(call, ways.back()).out, result.out, g.hidden, g, "bits, scales" + kind + " rule");
+    }
 }
 
 }  // namespace test

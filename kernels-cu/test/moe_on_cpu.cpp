@@ -101,14 +101,24 @@ class CpuBackend {
     launch(pool::kAlignThreads, (p.experts + warps - 1) / warps, 0, [&] { pool::alignLanes(p); });
   }
 
+  // Calls run(type) with the case's type of activations.
+  template <typename Run>
+  void withType(const Run& run) {
+    if (case_->g.fp16()) run(pool::Fp16());
+    else run(pool::Bf16());
+  }
+
   void decode(const pool::MoeParams& p) {
     uint8_t* shared = cpu::dynamicShared().data();
     const int lanes = p.tokens * p.topK;
     const pool::MoeBlock gateUp = pool::kDecodeGateUp, down = pool::kDecodeDown;
-    launch(gateUp.threads(), lanes * gateUp.gateUpParts(p.width), gateUp.sharedBytes(p.blockLanes),
-           [&] { pool::decodeGateUp<pool::DecodeGateUp>(p, shared); });
-    launch(down.threads(), lanes * down.downParts(p.hidden), down.sharedBytes(p.blockLanes),
-           [&] { pool::decodeDown<pool::DecodeDown>(p, shared); });
+    withType([&](auto type) {
+      using Type = decltype(type);
+      launch(gateUp.threads(), lanes * gateUp.gateUpParts(p.width), gateUp.sharedBytes(p.blockLanes),
+             [&] { pool::decodeGateUp<pool::DecodeGateUp<Type>>(p, shared); });
+      launch(down.threads(), lanes * down.downParts(p.hidden), down.sharedBytes(p.blockLanes),
+             [&] { pool::decodeDown<pool::DecodeDown<Type>>(p, shared); });
+    });
   }
 
   void aligned(const pool::MoeParams& p) {
@@ -144,14 +154,19 @@ class CpuBackend {
 
   void sum(const pool::MoeParams& p) {
     const int vectors = p.tokens * p.hidden / 8;
-    launch(pool::kAlignThreads, (vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, 0, [&] { pool::generalSum(p); });
+    const int blocks = (vectors + pool::kAlignThreads - 1) / pool::kAlignThreads;
+    withType([&](auto type) { launch(pool::kAlignThreads, blocks, 0, [&] { pool::generalSum<decltype(type)>(p); }); });
   }
 
   void gemms(const pool::MoeParams& p, int blocks) {
-    using pool::Aligned8, pool::Aligned16, pool::Aligned32;
-    if (p.blocks.blockLanes == 8) gemms<Aligned8>(p, blocks);
-    else if (p.blocks.blockLanes == 16) gemms<Aligned8, Aligned16>(p, blocks);
-    else gemms<Aligned8, Aligned16, Aligned32>(p, blocks);
+    withType([&](auto type) {
+      using Aligned8 = pool::Aligned8<decltype(type)>;
+      using Aligned16 = pool::Aligned16<decltype(type)>;
+      using Aligned32 = pool::Aligned32<decltype(type)>;
+      if (p.blocks.blockLanes == 8) gemms<Aligned8>(p, blocks);
+      else if (p.blocks.blockLanes == 16) gemms<Aligned8, Aligned16>(p, blocks);
+      else gemms<Aligned8, Aligned16, Aligned32>(p, blocks);
+    });
   }
 
   template <typename... Products>
@@ -188,14 +203,20 @@ int main(int argc, char** argv) {
   CpuBackend backend;
   test::alignments(backend, {1, 7, 300}, {1, 5, 40}, seed);
   test::alignments(backend, {2 * pool::kWindowLanes + 9}, {3}, seed);  // in three windows
-  test::exactNumbers(backend, {64, 64, 5, 2}, 2, seed);
-  test::exactNumbers(backend, {192, 128, 6, 3}, 4, seed + 1);
-  backend.inParts(true);
-  test::exactNumbers(backend, {192, 128, 6, 3}, 4, seed + 1);
-  backend.inParts(false);
-  test::ordersOfSums(backend, {384, 64, 3, 3}, seed);
-  const test::MoeErrors errors = test::randomNumbers(backend, {384, 64, 6, 3}, {3, 1, 2}, seed + 2);
-  std::printf("errors: one GEMM %.2e, chain %.2e, worst lane %.2e\n", errors.down, errors.chain, errors.worstLane);
+  for (const test::Activations type : {test::Activations::kBf16, test::Activations::kFp16}) {
+    test::exactNumbers(backend, {64, 64, 5, 2, type}, 2, seed);
+    test::exactNumbers(backend, {64, 64, 1, 1, type}, 1, seed);
+    test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);
+    backend.inParts(true);
+    test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);
+    backend.inParts(false);
+    test::ordersOfSums(backend, {384, 64, 3, 3, type}, seed);
+    test::notFinite(backend, {64, 64, 3, 2, type}, seed);
+    test::extremeScales(backend, {64, 192, 4, 3, type}, 4, seed + 3);
+    const test::MoeErrors errors = test::randomNumbers(backend, {384, 64, 6, 3, type}, {3, 1, 2}, seed + 2);
+    std::printf("%s errors: one GEMM %.2e, chain %.2e, worst lane %.2e\n",
+                type == test::Activations::kFp16 ? "fp16" : "bf16", errors.down, errors.chain, errors.worstLane);
+  }
   std::printf("MoE kernels on the CPU: all equal to the reference\n");
   return 0;
 }

@@ -26,6 +26,15 @@ inline uint32_t asBits(float value) {
   return bits;
 }
 inline float bf16At(uint32_t pair, int place) { return asFloat(pair >> (16 * place) << 16); }
+inline float fp16At(uint32_t pair, int place) {
+  const uint32_t bits = pair >> (16 * place);
+  const int exponent = bits >> 10 & 31;
+  const int mantissa = bits & 1023;
+  const float magnitude = exponent == 31  ? (mantissa ? NAN : INFINITY)
+                          : exponent == 0 ? std::ldexp(float(mantissa), -24)
+                                          : std::ldexp(float(1024 + mantissa), exponent - 25);
+  return bits & 0x8000u ? -magnitude : magnitude;
+}
 
 inline std::array<uint64_t, 32> all(uint64_t mine) {
   return self().exchange<std::array<uint64_t, 32>>(mine, [](const uint64_t* slot) {
@@ -74,35 +83,60 @@ inline uint32_t roundedToBf16(float value) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
   return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
 }
-inline uint32_t packBf16(float low, float high) { return roundedToBf16(low) | roundedToBf16(high) << 16; }
-
-// The product of two bf16 is exact in fp32, and those of codes and scales are exact in bf16 too.
-inline uint32_t timesBf16(uint32_t pair, float scale) {
-  return packBf16(cpu::bf16At(pair, 0) * scale, cpu::bf16At(pair, 1) * scale);
+inline uint32_t roundedToFp16(float value) {
+  if (value != value) return 0x7fff;
+  const uint32_t sign = cpu::asBits(value) >> 16 & 0x8000u;
+  const float magnitude = std::fabs(value);
+  if (magnitude >= 65520.0f) return sign | 0x7c00u;
+  if (magnitude == 0) return sign;
+  int exponent;
+  std::frexp(magnitude, &exponent);
+  const int place = std::max(exponent - 11, -24);  // of the last bit
+  // A carry into the next exponent is right by itself.
+  const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -place)));
+  return sign | (units + (static_cast<uint32_t>(place + 24) << 10));
 }
-inline uint32_t timesLow(uint32_t a, uint32_t s) { return timesBf16(a, cpu::bf16At(s, 0)); }
-inline uint32_t timesHigh(uint32_t a, uint32_t s) { return timesBf16(a, cpu::bf16At(s, 1)); }
 
-inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  const auto a01 = cpu::all(a[0] | uint64_t(a[1]) << 32);
-  const auto a23 = cpu::all(a[2] | uint64_t(a[3]) << 32);
-  const auto b01 = cpu::all(b[0] | uint64_t(b[1]) << 32);
-  const int lane = cpu::self().lane();
-  for (int i = 0; i < 4; ++i) {
-    const int row = lane / 4;
-    const int column = lane % 4 * 2 + i % 2;
-    double sum = d[i];
-    for (int k = 0; k < 16; ++k) {
-      const int q = k % 8 / 2;
-      const uint64_t weights = k < 8 ? a01[row * 4 + q] : a23[row * 4 + q];
-      const uint64_t lanes = b01[column * 4 + q];
-      const uint32_t weight = static_cast<uint32_t>(i < 2 ? weights : weights >> 32);
-      const uint32_t value = static_cast<uint32_t>(k < 8 ? lanes : lanes >> 32);
-      sum += double(cpu::bf16At(weight, k % 2)) * cpu::bf16At(value, k % 2);
+// What the two types have in common. A product of two 16-bit numbers is exact in fp32, and those of codes and scales are
+// exact in 16 bits too.
+template <typename Type>
+struct OpsOnCpu {
+  static float low(uint32_t pair) { return Type::at(pair, 0); }
+  static float high(uint32_t pair) { return Type::at(pair, 1); }
+  static uint32_t pack(float low, float high) { return Type::rounded(low) | Type::rounded(high) << 16; }
+  static uint32_t times(uint32_t pair, float scale) { return pack(low(pair) * scale, high(pair) * scale); }
+  static uint32_t timesLow(uint32_t a, uint32_t s) { return times(a, low(s)); }
+  static uint32_t timesHigh(uint32_t a, uint32_t s) { return times(a, high(s)); }
+  static void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+    const auto a01 = cpu::all(a[0] | uint64_t(a[1]) << 32);
+    const auto a23 = cpu::all(a[2] | uint64_t(a[3]) << 32);
+    const auto b01 = cpu::all(b[0] | uint64_t(b[1]) << 32);
+    const int lane = cpu::self().lane();
+    for (int i = 0; i < 4; ++i) {
+      const int row = lane / 4;
+      const int column = lane % 4 * 2 + i % 2;
+      double sum = d[i];
+      for (int k = 0; k < 16; ++k) {
+        const int q = k % 8 / 2;
+        const uint64_t weights = k < 8 ? a01[row * 4 + q] : a23[row * 4 + q];
+        const uint64_t lanes = b01[column * 4 + q];
+        const uint32_t weight = static_cast<uint32_t>(i < 2 ? weights : weights >> 32);
+        const uint32_t value = static_cast<uint32_t>(k < 8 ? lanes : lanes >> 32);
+        sum += double(Type::at(weight, k % 2)) * Type::at(value, k % 2);
+      }
+      d[i] = static_cast<float>(sum);
     }
-    d[i] = static_cast<float>(sum);
   }
-}
+};
+
+struct Bf16Ops : OpsOnCpu<Bf16Ops> {
+  static float at(uint32_t pair, int place) { return cpu::bf16At(pair, place); }
+  static uint32_t rounded(float value) { return roundedToBf16(value); }
+};
+struct Fp16Ops : OpsOnCpu<Fp16Ops> {
+  static float at(uint32_t pair, int place) { return cpu::fp16At(pair, place); }
+  static uint32_t rounded(float value) { return roundedToFp16(value); }
+};
 
 using SharedAddress = uint8_t*;
 inline SharedAddress sharedAddress(const void* pointer) { return static_cast<uint8_t*>(const_cast<void*>(pointer)); }

@@ -9,13 +9,16 @@
 #include "mma_forms.h"
 #include "moe_conformance.h"
 #include "moe/smxx_moe_decode.cu"
+#include "moe/smxx_moe_decode_fp16.cu"
 #include "moe/smxx_moe_general.cu"
+#include "moe/smxx_moe_general_fp16.cu"
 
 namespace {
 
 // Kernels of a call that are launched.
 enum Parts { kAlign = 1, kGateUp = 2, kDown = 4, kSum = 8, kAllParts = 15 };
 
+using test::Activations;
 using test::DeviceBuffer;
 using test::MoeCall;
 using test::MoeCase;
@@ -24,14 +27,12 @@ using test::MoeResult;
 using test::MoeWay;
 
 // Raises the limits of a kernel that takes `bytes` of dynamic shared memory, and gives shared memory what L1 could have.
-template <typename Kernel>
-void allowShared(Kernel kernel, int bytes) {
+void allowShared(void (*kernel)(pool::MoeParams), int bytes) {
   POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100));
 }
 
-template <typename Kernel>
-void launchGemm(Kernel kernel, const pool::MoeBlock& block, int blocks, int blockLanes, const pool::MoeParams& p,
+void launchGemm(void (*kernel)(pool::MoeParams), const pool::MoeBlock& block, int blocks, int blockLanes, const pool::MoeParams& p,
                 cudaStream_t stream) {
   const int bytes = block.sharedBytes(blockLanes);
   allowShared(kernel, bytes);
@@ -39,19 +40,35 @@ void launchGemm(Kernel kernel, const pool::MoeBlock& block, int blocks, int bloc
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 
-void launchSum(const pool::MoeParams& p, cudaStream_t stream) {
+// The kernels that depend on the type of activations.
+using MoeKernel = void (*)(pool::MoeParams);
+struct MoeKernels {
+  MoeKernel decodeGateUp, decodeDown, gateUp8, gateUp16, gateUp32, down8, down16, down32, sum;
+};
+
+MoeKernels kernelsOf(Activations type) {
+  if (type == Activations::kFp16) {
+    return {smxx_moe_decode_gate_up_fp16, smxx_moe_decode_down_fp16, smxx_moe_gate_up_8_fp16,
+            smxx_moe_gate_up_16_fp16,     smxx_moe_gate_up_32_fp16,  smxx_moe_down_8_fp16,
+            smxx_moe_down_16_fp16,        smxx_moe_down_32_fp16,     smxx_moe_sum_fp16};
+  }
+  return {smxx_moe_decode_gate_up, smxx_moe_decode_down, smxx_moe_gate_up_8, smxx_moe_gate_up_16, smxx_moe_gate_up_32,
+          smxx_moe_down_8,         smxx_moe_down_16,     smxx_moe_down_32,   smxx_moe_sum};
+}
+
+void launchSum(MoeKernel sum, const pool::MoeParams& p, cudaStream_t stream) {
   const int vectors = p.tokens * (p.hidden / 8);
-  smxx_moe_sum<<<(vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, pool::kAlignThreads, 0, stream>>>(p);
+  sum<<<(vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, pool::kAlignThreads, 0, stream>>>(p);
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 
-void launchDecode(const pool::MoeParams& p, int parts, cudaStream_t stream) {
+void launchDecode(const MoeKernels& kernels, const pool::MoeParams& p, int parts, cudaStream_t stream) {
   const int lanes = p.tokens * p.topK;
   const pool::MoeBlock gateUp = pool::kDecodeGateUp, down = pool::kDecodeDown;
   if (parts & kGateUp) {
-    launchGemm(smxx_moe_decode_gate_up, gateUp, lanes * gateUp.gateUpParts(p.width), p.blockLanes, p, stream);
+    launchGemm(kernels.decodeGateUp, gateUp, lanes * gateUp.gateUpParts(p.width), p.blockLanes, p, stream);
   }
-  if (parts & kDown) launchGemm(smxx_moe_decode_down, down, lanes * down.downParts(p.hidden), p.blockLanes, p, stream);
+  if (parts & kDown) launchGemm(kernels.decodeDown, down, lanes * down.downParts(p.hidden), p.blockLanes, p, stream);
 }
 
 void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
@@ -60,17 +77,17 @@ void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 
-void launchAligned(const pool::MoeParams& p, int parts, cudaStream_t stream) {
+void launchAligned(const MoeKernels& kernels, const pool::MoeParams& p, int parts, cudaStream_t stream) {
   if (parts & kAlign) launchAlign(p, stream);
-  const auto gemms = [&](auto gateUp, auto down, const pool::MoeBlock& block) {
+  const auto gemms = [&](MoeKernel gateUp, MoeKernel down, const pool::MoeBlock& block) {
     const int blocks = p.blocks.maxBlocks;
     if (parts & kGateUp) launchGemm(gateUp, block, blocks * block.gateUpParts(p.width), block.lanes(), p, stream);
     if (parts & kDown) launchGemm(down, block, blocks * block.downParts(p.hidden), block.lanes(), p, stream);
   };
-  if (p.blocks.blockLanes == 8) gemms(smxx_moe_gate_up_8, smxx_moe_down_8, pool::kAligned8);
-  else if (p.blocks.blockLanes == 16) gemms(smxx_moe_gate_up_16, smxx_moe_down_16, pool::kAligned16);
-  else gemms(smxx_moe_gate_up_32, smxx_moe_down_32, pool::kAligned32);
-  if (parts & kSum) launchSum(p, stream);
+  if (p.blocks.blockLanes == 8) gemms(kernels.gateUp8, kernels.down8, pool::kAligned8);
+  else if (p.blocks.blockLanes == 16) gemms(kernels.gateUp16, kernels.down16, pool::kAligned16);
+  else gemms(kernels.gateUp32, kernels.down32, pool::kAligned32);
+  if (parts & kSum) launchSum(kernels.sum, p, stream);
 }
 
 // What alignment writes, poisoned.
@@ -196,13 +213,15 @@ class DeviceCall {
   DeviceBlocks blocks_;
 };
 
-void launch(const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream, int parts = kAllParts) {
+void launch(Activations type, const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream,
+            int parts = kAllParts) {
+  const MoeKernels kernels = kernelsOf(type);
   for (int number = 0; way.decode && number < way.calls; ++number) {
     pool::MoeParams call = params;
     call.rows += number * params.tokens * params.topK;
-    launchDecode(call, parts, stream);
+    launchDecode(kernels, call, parts, stream);
   }
-  if (!way.decode) launchAligned(params, parts, stream);
+  if (!way.decode) launchAligned(kernels, params, parts, stream);
 }
 
 class GpuBackend {
@@ -222,7 +241,7 @@ class GpuBackend {
     device.setInputs(call, case_->expertRows, way);
     const pool::MoeParams params =
         device.params(bank_->data(), case_->rowBytes(), expertRows_->data(), alphas_->data(), way);
-    launch(params, way, nullptr);
+    launch(case_->g.type, params, way, nullptr);
     POOL_CUDA_CHECK(cudaDeviceSynchronize());
     return device.result();
   }
@@ -265,29 +284,32 @@ __global__ void fillBank(uint32_t* bank, uint64_t words, uint64_t rowWords, uint
 // One graph of all layers with all experts resident, and what it must read.
 class TimedLayers {
  public:
-  static constexpr MoeGeometry kGeometry = {2560, 640, 512, 10};
+  static constexpr MoeGeometry kGeometry = {2560, 640, 512, 10};  // but for the type
   static constexpr int kWarmReplays = 4;
 
-  explicit TimedLayers(int most = 48)
-      : layers_(std::min(most, layersThatFit())), bank_(uint64_t(layers_) * kGeometry.experts * kRowBytes), alphas_(kGeometry.experts) {
+  explicit TimedLayers(Activations type, int most = 48)
+      : g_{kGeometry.hidden, kGeometry.width, kGeometry.experts, kGeometry.topK, type},
+        layers_(std::min(most, layersThatFit())),
+        bank_(uint64_t(layers_) * kGeometry.experts * kRowBytes),
+        alphas_(kGeometry.experts) {
     const uint64_t w13 = uint64_t(kGeometry.hidden) * kGeometry.width;
     fillBank<<<2112, 512>>>(reinterpret_cast<uint32_t*>(bank_.data()), bank_.bytes() / 4, kRowBytes / 4, w13 / 4, w13 / 32,
                             w13 / 8);
     POOL_CUDA_CHECK(cudaGetLastError());
-    const float unit = std::ldexp(1.0f, 119);
+    const float unit = std::ldexp(1.0f, g_.log2Alpha());
     std::vector<pool::ExpertAlphas> alphas(kGeometry.experts, {unit / 160, unit / 200, unit / 30});
     alphas_.upload(alphas.data(), alphas.size());
   }
 
   void once(const MoeWay& way, MoeCall call, uint64_t seed) {
-    test::route(kGeometry, test::Numbers::kRandom, false, seed, call);
+    test::route(g_, test::Numbers::kRandom, false, seed, call);
     std::vector<int32_t> expertRows(kGeometry.experts);
     for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
-    DeviceCall device(kGeometry, call.tokens, way.blockLanes);
+    DeviceCall device(g_, call.tokens, way.blockLanes);
     device.setInputs(call, expertRows, way);
     DeviceBuffer<int32_t> rows(expertRows.size());
     rows.upload(expertRows.data(), expertRows.size());
-    launch(device.params(bank_.data(), kRowBytes, rows.data(), alphas_.data(), way), way, nullptr);
+    launch(g_.type, device.params(bank_.data(), kRowBytes, rows.data(), alphas_.data(), way), way, nullptr);
     POOL_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
@@ -298,11 +320,11 @@ class TimedLayers {
     std::vector<pool::MoeParams> params;
     double rows = 0;
     for (int layer = 0; layer < layers_; ++layer) {
-      test::route(kGeometry, test::Numbers::kRandom, false, seed + layer, call);
+      test::route(g_, test::Numbers::kRandom, false, seed + layer, call);
       std::vector<int32_t> expertRows(kGeometry.experts);
       for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
       const uint8_t* bank = bank_.data() + uint64_t(layer) * kGeometry.experts * kRowBytes;
-      calls.emplace_back(new DeviceCall(kGeometry, tokens, way.blockLanes));
+      calls.emplace_back(new DeviceCall(g_, tokens, way.blockLanes));
       calls.back()->setInputs(call, expertRows, way);
       DeviceBuffer<int32_t>& device = *rowBuffers_.emplace_back(new DeviceBuffer<int32_t>(expertRows.size()));
       device.upload(expertRows.data(), expertRows.size());
@@ -313,7 +335,7 @@ class TimedLayers {
     }
     const auto time = [&](int parts, int replays) {
       test::Graph graph([&](cudaStream_t capture) {
-        for (const pool::MoeParams& layer : params) launch(layer, way, capture, parts);
+        for (const pool::MoeParams& layer : params) launch(g_.type, layer, way, capture, parts);
       });
       std::vector<double> micros;
       for (int replay = 0; replay < replays + kWarmReplays; ++replay) {
@@ -330,16 +352,16 @@ class TimedLayers {
     const double gateUp = part(kGateUp, true), down = part(kDown, true);
     const double align = part(kAlign, !way.decode), sum = part(kSum, !way.decode);
     const double bytes = rows * kRowBytes;
-    csv << way.name << ',' << tokens << ',' << layers_ << ',' << rows << ',' << median << ',' << micros[micros.size() / 10]
+    csv << (g_.fp16() ? "fp16" : "bf16") << ',' << way.name << ',' << tokens << ',' << layers_ << ',' << rows << ',' << median << ',' << micros[micros.size() / 10]
         << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gateUp << ','
         << down << ',' << sum << '\n';
-    std::printf("%-12s M=%-5d %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us; alone: "
+    std::printf("%s %-12s M=%-5d %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us; alone: "
                 "align %.2f, gate and up %.2f, down %.2f, sum %.2f\n",
-                way.name.c_str(), tokens, median, micros[micros.size() / 10], micros[micros.size() * 9 / 10], rows,
+                g_.fp16() ? "fp16" : "bf16", way.name.c_str(), tokens, median, micros[micros.size() / 10], micros[micros.size() * 9 / 10], rows,
                 bytes / median / 1e3, bytes / 4.6e6, align, gateUp, down, sum);
     std::fflush(stdout);
     for (uint16_t bits : calls.back()->result().out) {
-      if (!std::isfinite(test::bf16Value(bits))) test::moeFailure("an output of the timed run is not finite");
+      if (!std::isfinite(g_.value(bits))) test::moeFailure("an output of the timed run is not finite");
     }
     rowBuffers_.clear();
   }
@@ -355,25 +377,35 @@ class TimedLayers {
     return layers;
   }
 
+  const MoeGeometry g_;
   const int layers_;
   DeviceBuffer<uint8_t> bank_;
   DeviceBuffer<pool::ExpertAlphas> alphas_;
   std::vector<std::unique_ptr<DeviceBuffer<int32_t>>> rowBuffers_;
 };
 
-void timeAll(const std::string& folder, uint64_t seed) {
-  TimedLayers layers;
-  std::ofstream csv(folder + "/moe.csv");
-  csv << "way,tokens,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s,"
-         "align_alone_us,gate_up_alone_us,down_alone_us,sum_alone_us\n";
-  for (int tokens : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}) {
-    const MoeCall call = test::makeCall(TimedLayers::kGeometry, test::Numbers::kRandom, tokens, false, seed);
+constexpr Activations kTypes[] = {Activations::kBf16, Activations::kFp16};
+
+void timeAll(Activations type, const std::vector<int>& tokenCounts, std::ofstream& csv, uint64_t seed) {
+  TimedLayers layers(type);
+  MoeGeometry g = TimedLayers::kGeometry;
+  g.type = type;
+  for (int tokens : tokenCounts) {
+    const MoeCall call = test::makeCall(g, test::Numbers::kRandom, tokens, false, seed);
     for (const MoeWay& way : test::moeWays()) {
-      const bool sensible = way.takes(tokens * TimedLayers::kGeometry.topK) && (tokens < 512 || way.blockLanes > 8) && (tokens < 4096 || way.blockLanes > 16) &&
-                            (tokens <= 8 || !way.decode);
+      const bool sensible = way.takes(tokens * g.topK) && (tokens < 512 || way.blockLanes > 8) &&
+                            (tokens < 4096 || way.blockLanes > 16) && (tokens <= 8 || !way.decode);
       if (sensible) layers.run(way, call, csv, seed);
     }
   }
+}
+
+void timeAll(const std::string& folder, uint64_t seed) {
+  std::ofstream csv(folder + "/moe.csv");
+  csv << "activations,way,tokens,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s,"
+         "align_alone_us,gate_up_alone_us,down_alone_us,sum_alone_us\n";
+  timeAll(Activations::kBf16, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}, csv, seed);
+  timeAll(Activations::kFp16, {1, 8, 64, 512}, csv, seed);
   std::printf("marks, us a layer (GEMMs and sum alone; planner not inside)\n"
               "  M=1   plain read 8.45, reach 14, at least 16; best peers 38.5 (Marlin), 39.5 (Triton)\n"
               "  M=2   best peer 47.0; M=4 63.7\n"
@@ -382,9 +414,46 @@ void timeAll(const std::string& folder, uint64_t seed) {
               "  M=512 floor 308, reach 400, at least 480; best peer 656\n");
 }
 
+// All that does not depend on time, with activations of one type.
+void conform(GpuBackend& backend, Activations type, std::ofstream& errorsCsv, uint64_t seed) {
+  const char* name = type == Activations::kFp16 ? "fp16" : "bf16";
+  for (const MoeGeometry& g : {MoeGeometry{64, 64, 5, 2, type}, MoeGeometry{192, 128, 6, 3, type},
+                               MoeGeometry{320, 640, 24, 10, type}, MoeGeometry{704, 192, 16, 8, type}}) {
+    for (int tokens : {1, 2, 7, 20}) test::exactNumbers(backend, g, tokens, seed + tokens);
+  }
+  // The ends of what refusedMoe lets through, one at a time.
+  test::exactNumbers(backend, {64, 64, 1, 1, type}, 1, seed);
+  test::exactNumbers(backend, {64, 64, 6, 6, type}, 8192, seed);
+  test::exactNumbers(backend, {64, 64, 4096, 4096, type}, 2, seed);
+  test::exactNumbers(backend, {65536, 64, 2, 2, type}, 3, seed);
+  test::exactNumbers(backend, {64, 65536, 2, 2, type}, 3, seed);
+  for (const MoeGeometry& g : {MoeGeometry{384, 64, 3, 3, type}, MoeGeometry{2560, 640, 4, 10, type}}) {
+    test::ordersOfSums(backend, g, seed);
+  }
+  test::notFinite(backend, {320, 192, 3, 2, type}, seed);
+  std::printf("%s, exact numbers and numbers not finite: every lane and output equal to the reference\n", name);
+  test::extremeScales(backend, {512, 256, 8, 4, type}, 8, seed);
+  struct RandomCase {
+    MoeGeometry g;
+    std::vector<int> tokens;
+  };
+  for (const RandomCase& c : {RandomCase{{128, 64, 6, 2, type}, {12, 1, 2, 4, 8}},
+                              RandomCase{{2048, 768, 16, 8, type}, {8, 1, 2, 4}},
+                              RandomCase{{2560, 640, 24, 10, type}, {8, 1, 2, 4}},
+                              RandomCase{{256, 128, 40, 6, type}, {512, 1, 2, 4, 8, 64}},
+                              RandomCase{{2880, 704, 12, 4, type}, {3, 1}}}) {
+    const test::MoeErrors e = test::randomNumbers(backend, c.g, c.tokens, seed);
+    errorsCsv << name << ',' << c.g.hidden << ',' << c.g.width << ',' << c.g.experts << ',' << c.g.topK << ','
+              << c.tokens[0] << ',' << e.down << ',' << e.chain << ',' << e.worstLane << '\n';
+    std::printf("%s, hidden %d, width %d: one GEMM %.2e, chain %.2e, worst lane %.2e; same bits in all ways and placements\n",
+                name, c.g.hidden, c.g.width, e.down, e.chain, e.worstLane);
+    std::fflush(stdout);
+  }
+}
+
 // One launch of each kernel of the best ways, for a profiler.
 void profile(uint64_t seed) {
-  TimedLayers layers(1);
+  TimedLayers layers(Activations::kBf16, 1);
   for (const MoeWay& way : test::moeWays())
     for (int tokens : {1, 64, 512}) {
       if (way.name != (tokens == 1 ? "decode-1" : tokens == 64 ? "aligned-8" : "aligned-16")) continue;
@@ -416,29 +485,8 @@ int main(int argc, char** argv) {
   test::alignments(backend, {1, 10, 129, 5120, 40960}, {1, 24, 512, 4096}, seed);
   std::printf("alignment: equal to its definition\n");
   std::ofstream errorsCsv(folder + "/moe_errors.csv");
-  errorsCsv << "hidden,width,experts,top_k,most_tokens,one_gemm,chain,worst_lane\n";
-  for (const MoeGeometry& g : {MoeGeometry{64, 64, 5, 2}, MoeGeometry{192, 128, 6, 3}, MoeGeometry{320, 640, 24, 10},
-                               MoeGeometry{704, 192, 16, 8}}) {
-    for (int tokens : {1, 2, 7, 20}) test::exactNumbers(backend, g, tokens, seed + tokens);
-  }
-  for (const MoeGeometry& g : {MoeGeometry{384, 64, 3, 3}, MoeGeometry{2560, 640, 4, 10}}) {
-    test::ordersOfSums(backend, g, seed);
-  }
-  std::printf("exact numbers: every lane and output equal to the reference\n");
-  struct RandomCase {
-    MoeGeometry g;
-    std::vector<int> tokens;
-  };
-  for (const RandomCase& c : {RandomCase{{128, 64, 6, 2}, {12, 1, 2, 4, 8}}, RandomCase{{2048, 768, 16, 8}, {8, 1, 2, 4}},
-                              RandomCase{{2560, 640, 24, 10}, {8, 1, 2, 4}},
-                              RandomCase{{256, 128, 40, 6}, {512, 1, 2, 4, 8, 64}}, RandomCase{{2880, 704, 12, 4}, {3, 1}}}) {
-    const test::MoeErrors e = test::randomNumbers(backend, c.g, c.tokens, seed);
-    errorsCsv << c.g.hidden << ',' << c.g.width << ',' << c.g.experts << ',' << c.g.topK << ',' << c.tokens[0] << ','
-              << e.down << ',' << e.chain << ',' << e.worstLane << '\n';
-    std::printf("hidden %d, width %d: one GEMM %.2e, chain %.2e, worst lane %.2e; same bits in all ways and placements\n",
-                c.g.hidden, c.g.width, e.down, e.chain, e.worstLane);
-    std::fflush(stdout);
-  }
+  errorsCsv << "activations,hidden,width,experts,top_k,most_tokens,one_gemm,chain,worst_lane\n";
+  for (const Activations type : kTypes) conform(backend, type, errorsCsv, seed);
   timeAll(folder, seed);
   return 0;
 }

@@ -22,8 +22,10 @@ constexpr int largestDivisor(int number, int atMost) {
   return atMost;
 }
 
-template <int kTilesOfBlock, int kChunkWarps, int kLaneTiles, int kSlots>
+template <typename ActivationType, int kTilesOfBlock, int kChunkWarps, int kLaneTiles, int kSlots>
 struct BlockProduct {
+  using Type = ActivationType;
+  using Ring = WeightRing<Type, kSlots, (kChunkWarps - 1) * kChunkSteps>;
   POOL_HOST_DEVICE static constexpr MoeBlock block() { return {kTilesOfBlock, kChunkWarps, kLaneTiles, kSlots}; }
   static constexpr int kTiles = kTilesOfBlock;
   static constexpr int kRingSlots = kSlots;
@@ -63,15 +65,15 @@ struct BlockProduct {
   template <typename RowOf>
   __device__ static void run(const ExpertMatrix& m, int channel, int lanesAtMost, int count, const RowOf& rowOf,
                              uint8_t* shared) {
-    WeightRing<kSlots, kRoundSteps - kChunkSteps> ring(ringOfWarp(shared), walk(m, channel));
+    Ring ring(ringOfWarp(shared), walk(m, channel));
     run(ring, m.depth, channel >= 0, lanesAtMost, count, rowOf, shared, [] {});
   }
 
-  __device__ static uint8_t* ringOfWarp(uint8_t* shared) { return shared + threadIdx.x / kWarp * WeightRing<kSlots, kRoundSteps - kChunkSteps>::kBytes; }
+  __device__ static uint8_t* ringOfWarp(uint8_t* shared) { return shared + threadIdx.x / kWarp * Ring::kBytes; }
 
   // rowOf(i) is where lane i's activations lie; `inside` where the warp has a tile. begun() runs once the first copies are
   // under way. Leaves the ring full of what follows.
-  template <typename Ring, typename RowOf, typename Begun>
+  template <typename RowOf, typename Begun>
   __device__ static void run(Ring& ring, int depth, bool inside, int lanesAtMost, int count, const RowOf& rowOf,
                              uint8_t* shared, const Begun& begun) {
     const int slot = threadIdx.x / kWarp / kTiles;
@@ -173,7 +175,7 @@ struct BlockProduct {
 };
 
 // The product that a MoeBlock describes.
-template <const MoeBlock& kShape>
-using ProductOf = BlockProduct<kShape.tiles, kShape.chunkWarps, kShape.laneTiles, kShape.slots>;
+template <typename Type, const MoeBlock& kShape>
+using ProductOf = BlockProduct<Type, kShape.tiles, kShape.chunkWarps, kShape.laneTiles, kShape.slots>;
 
 }  // namespace pool

@@ -4,6 +4,7 @@
 #ifdef __CUDACC__
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <cstdint>
 
@@ -41,21 +42,42 @@ __device__ inline int32_t loadAcquire(const int32_t* from) {
   return value;
 }
 
-// a * (s.low, s.low) and a * (s.high, s.high) in bf16; no flush of subnormals.
-__device__ inline __nv_bfloat162 bf16x2(uint32_t bits) { return *reinterpret_cast<__nv_bfloat162*>(&bits); }
-__device__ inline uint32_t bits(__nv_bfloat162 pair) { return *reinterpret_cast<uint32_t*>(&pair); }
-__device__ inline uint32_t timesLow(uint32_t a, uint32_t s) { return bits(__hmul2(bf16x2(a), __low2bfloat162(bf16x2(s)))); }
-__device__ inline uint32_t timesHigh(uint32_t a, uint32_t s) { return bits(__hmul2(bf16x2(a), __high2bfloat162(bf16x2(s)))); }
+// What the 16-bit types of activations have in common: pairs in a word, low half first; `low` and `high` widen exactly.
+// timesLow and timesHigh are a * (s.low, s.low) and a * (s.high, s.high), no subnormal flushed. pack rounds two fp32, nearest,
+// ties to even; overflow is infinity, any NaN 0x7fff. mma is d += a * b, m16n8k16, fp32 sums.
+struct Bf16Ops {
+  __device__ static float low(uint32_t pair) { return __uint_as_float(pair << 16); }
+  __device__ static float high(uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
+  __device__ static uint32_t timesLow(uint32_t a, uint32_t s) { return bits(__hmul2(pairOf(a), __low2bfloat162(pairOf(s)))); }
+  __device__ static uint32_t timesHigh(uint32_t a, uint32_t s) { return bits(__hmul2(pairOf(a), __high2bfloat162(pairOf(s)))); }
+  __device__ static uint32_t pack(float low, float high) { return bits(__floats2bfloat162_rn(low, high)); }
+  __device__ static void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
 
-// Two bf16 of two fp32, nearest, ties to even; NaN stays NaN.
-__device__ inline uint32_t packBf16(float low, float high) { return bits(__floats2bfloat162_rn(low, high)); }
+ private:
+  __device__ static __nv_bfloat162 pairOf(uint32_t bits) { return *reinterpret_cast<__nv_bfloat162*>(&bits); }
+  __device__ static uint32_t bits(__nv_bfloat162 pair) { return *reinterpret_cast<uint32_t*>(&pair); }
+};
 
-// d += a * b, m16n8k16, bf16 in, fp32 sums.
-__device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
+struct Fp16Ops {
+  __device__ static float low(uint32_t pair) { return __low2float(pairOf(pair)); }
+  __device__ static float high(uint32_t pair) { return __high2float(pairOf(pair)); }
+  __device__ static uint32_t timesLow(uint32_t a, uint32_t s) { return bits(__hmul2(pairOf(a), __low2half2(pairOf(s)))); }
+  __device__ static uint32_t timesHigh(uint32_t a, uint32_t s) { return bits(__hmul2(pairOf(a), __high2half2(pairOf(s)))); }
+  __device__ static uint32_t pack(float low, float high) { return bits(__floats2half2_rn(low, high)); }
+  __device__ static void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+
+ private:
+  __device__ static __half2 pairOf(uint32_t bits) { return *reinterpret_cast<__half2*>(&bits); }
+  __device__ static uint32_t bits(__half2 pair) { return *reinterpret_cast<uint32_t*>(&pair); }
+};
 
 // An address in shared memory: 32 bits, so that the arithmetic of rings costs little.
 using SharedAddress = uint32_t;

@@ -17,15 +17,17 @@ struct LaneGroup {
 constexpr int kTileVectors = kTileChannels / 8;
 
 // Eight channels of a lane's output.
+template <typename Type>
 __device__ inline void storeLane(const MoeParams& p, int lane, int channel, const float* sums, float factor) {
   Words4 packed;
 #pragma unroll
-  for (int j = 0; j < 4; ++j) packed.word[j] = packBf16(__fmul_rn(sums[2 * j], factor), __fmul_rn(sums[2 * j + 1], factor));
+  for (int j = 0; j < 4; ++j) packed.word[j] = Type::pack(__fmul_rn(sums[2 * j], factor), __fmul_rn(sums[2 * j + 1], factor));
   *reinterpret_cast<Words4*>(p.laneOut + static_cast<int64_t>(lane) * p.hidden + channel) = packed;
 }
 
 // Eight channels of out[token]: the token's lanes in ascending slot order, from +0. Several loads are under way at once.
 // `ids` are the call's, perhaps brought to shared memory before.
+template <typename Type>
 __device__ inline void sumSlots(const MoeParams& p, const int32_t* ids, int token, int channel) {
   constexpr int kSlotsAtOnce = 10;
   float sum[8] = {};
@@ -47,13 +49,13 @@ __device__ inline void sumSlots(const MoeParams& p, const int32_t* ids, int toke
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const uint32_t pair = values[i].word[j];
-        sum[2 * j] = valid[i] ? __fadd_rn(sum[2 * j], lowBf16(pair)) : sum[2 * j];
-        sum[2 * j + 1] = valid[i] ? __fadd_rn(sum[2 * j + 1], highBf16(pair)) : sum[2 * j + 1];
+        sum[2 * j] = valid[i] ? __fadd_rn(sum[2 * j], Type::low(pair)) : sum[2 * j];
+        sum[2 * j + 1] = valid[i] ? __fadd_rn(sum[2 * j + 1], Type::high(pair)) : sum[2 * j + 1];
       }
   }
   Words4 packed;
 #pragma unroll
-  for (int j = 0; j < 4; ++j) packed.word[j] = packBf16(sum[2 * j], sum[2 * j + 1]);
+  for (int j = 0; j < 4; ++j) packed.word[j] = Type::pack(sum[2 * j], sum[2 * j + 1]);
   *reinterpret_cast<Words4*>(p.out + static_cast<int64_t>(token) * p.hidden + channel) = packed;
 }
 
@@ -84,7 +86,8 @@ __device__ void gateUpGroup(const MoeParams& p, const LaneGroup& group, int part
     if (firstTile + pair >= tiles) continue;
     const float* gate = sums + (2 * pair * lanesAtMost + lane) * Product::kSumRow + column % kTileChannels;
     const float* up = gate + lanesAtMost * Product::kSumRow;
-    inner[static_cast<int64_t>(group.lanes[lane]) * (p.width / 2) + column / 2] = swiGlu(gate, up, alphas.gate, alphas.up);
+    inner[static_cast<int64_t>(group.lanes[lane]) * (p.width / 2) + column / 2] =
+        swiGlu<typename Product::Type>(gate, up, alphas.gate, alphas.up);
   }
 }
 
@@ -108,7 +111,7 @@ __device__ void downGroup(const MoeParams& p, const LaneGroup& group, int part, 
         sums + (vector / kTileVectors * lanesAtMost + i / kVectors) * Product::kSumRow + vector % kTileVectors * 8;
     const int lane = group.lanes[i / kVectors];
     const float factor = __fmul_rn(alpha, p.weights[lane]);
-    storeLane(p, lane, firstTile * kTileChannels + vector * 8, sum, factor);
+    storeLane<typename Product::Type>(p, lane, firstTile * kTileChannels + vector * 8, sum, factor);
   }
 }
 

@@ -1,5 +1,4 @@
-// exp, silu and bf16 rounding from operations that IEEE 754 fixes to the last bit; pool-impl's Fp32Math and Bf16 are the
-// same, and say how exp works.
+// exp and silu from operations that IEEE 754 fixes to the last bit; pool-impl's Fp32Math is the same, and says how exp works.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +6,6 @@
 #include "moe/device_ops.cuh"
 
 namespace pool {
-
-__device__ inline float lowBf16(uint32_t pair) { return __uint_as_float(pair << 16); }
-__device__ inline float highBf16(uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
 
 __device__ inline float powerOfTwo(int exponent) { return __uint_as_float(static_cast<uint32_t>(exponent + 127) << 23); }
 
@@ -35,12 +31,13 @@ __device__ inline float expFp32(float x) {
 
 __device__ inline float silu(float x) { return __fdiv_rn(x, __fadd_rn(1.0f, expFp32(-x))); }
 
-// bf16(bf16(silu(xg)) * xu) of two pairs of accumulators.
+// round(round(silu(xg)) * xu) of two pairs of accumulators, xg and xu rounded too.
+template <typename Type>
 __device__ inline uint32_t swiGlu(const float* accGate, const float* accUp, float alphaGate, float alphaUp) {
-  const uint32_t gate = packBf16(__fmul_rn(accGate[0], alphaGate), __fmul_rn(accGate[1], alphaGate));
-  const uint32_t up = packBf16(__fmul_rn(accUp[0], alphaUp), __fmul_rn(accUp[1], alphaUp));
-  const uint32_t activated = packBf16(silu(lowBf16(gate)), silu(highBf16(gate)));
-  return packBf16(__fmul_rn(lowBf16(activated), lowBf16(up)), __fmul_rn(highBf16(activated), highBf16(up)));
+  const uint32_t gate = Type::pack(__fmul_rn(accGate[0], alphaGate), __fmul_rn(accGate[1], alphaGate));
+  const uint32_t up = Type::pack(__fmul_rn(accUp[0], alphaUp), __fmul_rn(accUp[1], alphaUp));
+  const uint32_t activated = Type::pack(silu(Type::low(gate)), silu(Type::high(gate)));
+  return Type::pack(__fmul_rn(Type::low(activated), Type::low(up)), __fmul_rn(Type::high(activated), Type::high(up)));
 }
 
 }  // namespace pool

@@ -6,10 +6,10 @@ POOL_DYNAMIC_SHARED(decodeShared);
 
 extern "C" __global__ void __launch_bounds__(pool::kDecodeGateUp.threads(), 2)
     smxx_moe_decode_gate_up(const __grid_constant__ pool::MoeParams params) {
-  pool::decodeGateUp<pool::DecodeGateUp>(params, decodeShared);
+  pool::decodeGateUp<pool::DecodeGateUp<pool::Bf16>>(params, decodeShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kDecodeDown.threads(), 5)
     smxx_moe_decode_down(const __grid_constant__ pool::MoeParams params) {
-  pool::decodeDown<pool::DecodeDown>(params, decodeShared);
+  pool::decodeDown<pool::DecodeDown<pool::Bf16>>(params, decodeShared);
 }

@@ -9,8 +9,10 @@
 
 namespace pool {
 
-using DecodeGateUp = ProductOf<kDecodeGateUp>;
-using DecodeDown = ProductOf<kDecodeDown>;
+template <typename Type>
+using DecodeGateUp = ProductOf<Type, kDecodeGateUp>;
+template <typename Type>
+using DecodeDown = ProductOf<Type, kDecodeDown>;
 
 // Called by whole warps with the same lane: the group it leads, count 0 where another block leads, the expert is invalid or
 // its row absent. The lanes go to laneOf (kMmaLanes places) by the first warp alone.
@@ -91,7 +93,7 @@ __device__ void decodeDown(const MoeParams& p, uint8_t* shared) {
   constexpr int kVectors = Product::kTiles * kTileVectors;
   for (int i = threadIdx.x; i < p.tokens * kVectors; i += Product::kThreads) {
     const int channel = (part * kVectors + i % kVectors) * 8;
-    if (channel < p.hidden) sumSlots(p, ids, i / kVectors, channel);
+    if (channel < p.hidden) sumSlots<typename Product::Type>(p, ids, i / kVectors, channel);
   }
 }
 

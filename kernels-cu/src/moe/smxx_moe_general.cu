@@ -6,6 +6,7 @@
 #include "moe/smxx_moe_align.cuh"
 #include "moe/smxx_moe_general.cuh"
 
+using pool::Bf16, pool::Aligned8, pool::Aligned16, pool::Aligned32;
 POOL_DYNAMIC_SHARED(alignedShared);
 
 extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
@@ -15,35 +16,35 @@ extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned8.threads(), 5)
     smxx_moe_gate_up_8(const __grid_constant__ pool::MoeParams params) {
-  pool::generalGateUp<pool::Aligned8>(params, alignedShared);
+  pool::generalGateUp<Aligned8<Bf16>>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned16.threads(), 4)
     smxx_moe_gate_up_16(const __grid_constant__ pool::MoeParams params) {
-  pool::generalGateUp<pool::Aligned8, pool::Aligned16>(params, alignedShared);
+  pool::generalGateUp<Aligned8<Bf16>, Aligned16<Bf16>>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
     smxx_moe_gate_up_32(const __grid_constant__ pool::MoeParams params) {
-  pool::generalGateUp<pool::Aligned8, pool::Aligned16, pool::Aligned32>(params, alignedShared);
+  pool::generalGateUp<Aligned8<Bf16>, Aligned16<Bf16>, Aligned32<Bf16>>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned8.threads(), 5)
     smxx_moe_down_8(const __grid_constant__ pool::MoeParams params) {
-  pool::generalDown<pool::Aligned8>(params, alignedShared);
+  pool::generalDown<Aligned8<Bf16>>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned16.threads(), 4)
     smxx_moe_down_16(const __grid_constant__ pool::MoeParams params) {
-  pool::generalDown<pool::Aligned8, pool::Aligned16>(params, alignedShared);
+  pool::generalDown<Aligned8<Bf16>, Aligned16<Bf16>>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
     smxx_moe_down_32(const __grid_constant__ pool::MoeParams params) {
-  pool::generalDown<pool::Aligned8, pool::Aligned16, pool::Aligned32>(params, alignedShared);
+  pool::generalDown<Aligned8<Bf16>, Aligned16<Bf16>, Aligned32<Bf16>>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
     smxx_moe_sum(const __grid_constant__ pool::MoeParams params) {
-  pool::generalSum(params);
+  pool::generalSum<Bf16>(params);
 }

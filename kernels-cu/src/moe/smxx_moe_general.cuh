@@ -7,9 +7,12 @@
 
 namespace pool {
 
-using Aligned8 = ProductOf<kAligned8>;
-using Aligned16 = ProductOf<kAligned16>;
-using Aligned32 = ProductOf<kAligned32>;
+template <typename Type>
+using Aligned8 = ProductOf<Type, kAligned8>;
+template <typename Type>
+using Aligned16 = ProductOf<Type, kAligned16>;
+template <typename Type>
+using Aligned32 = ProductOf<Type, kAligned32>;
 
 template <typename... Products>
 using WidestOf = std::tuple_element_t<sizeof...(Products) - 1, std::tuple<Products...>>;
@@ -65,10 +68,11 @@ __device__ void generalDown(const MoeParams& p, uint8_t* shared) {
 }
 
 // A thread takes eight channels of a token.
+template <typename Type>
 __device__ inline void generalSum(const MoeParams& p) {
   const int vectors = p.hidden / 8;
   const int i = blockIdx.x * kAlignThreads + threadIdx.x;
-  if (i < p.tokens * vectors) sumSlots(p, p.ids, i / vectors, i % vectors * 8);
+  if (i < p.tokens * vectors) sumSlots<Type>(p, p.ids, i / vectors, i % vectors * 8);
 }
 
 }  // namespace pool

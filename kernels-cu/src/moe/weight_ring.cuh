@@ -6,26 +6,11 @@
 // for every M, so a lane's bits do not depend on what else is in the batch.
 #pragma once
 
-#include "moe/device_ops.cuh"
+#include "moe/activation_types.cuh"
 #include "pool/constants.h"
 #include "pool/moe.h"
 
 namespace pool {
-
-// Two E2M1 codes of a word as bf16 times 2^-126, from places 4*I and 4*I + 16 of word (marlin-nvfp4 2.2). One multiply moves
-// the sign and the magnitude to their places, and off the pipe of the masks.
-template <int kPlace>
-__device__ inline uint32_t expandCodes(uint32_t word) {
-  constexpr uint32_t kCodes = 0x000f000fu << (4 * kPlace);
-  constexpr uint32_t kMove = 1u << (12 - 4 * kPlace) | 1u << (6 - 4 * kPlace);
-  return ((word & kCodes) * kMove) & 0x81c081c0u;
-}
-
-// Two scale codes as bf16 times 128: bytes 0 and 2, or 1 and 3. A code moved to the exponent's place is the scale times
-// 2^-105, which an exact multiply mends with fewer instructions than the two masks of marlin-nvfp4 2.4; 0 stays 0.
-constexpr uint32_t kTwoTo112 = 0x77807780u;
-__device__ inline uint32_t expandEvenScales(uint32_t codes) { return timesLow((codes << 4) & 0x0ff00ff0u, kTwoTo112); }
-__device__ inline uint32_t expandOddScales(uint32_t codes) { return timesLow((codes >> 4) & 0x0ff00ff0u, kTwoTo112); }
 
 // Sums of one chunk: [16-channel sub-tile][8-lane tile][fragment].
 template <int kLaneTiles>
@@ -60,7 +45,7 @@ __device__ inline SharedAddress laneRowOf(SharedAddress rows, int rowBytes, int 
 }
 
 // sums += weights of one step times lanes; scales[j] are those of sub-tile j's two channels, expanded.
-template <int kLaneTiles>
+template <typename Type, int kLaneTiles>
 __device__ inline void multiplyStep(const Words4& words, const Words4& scales, const uint32_t (&b)[kLaneTiles][2],
                                     ChunkSums<kLaneTiles>& sums) {
 #pragma unroll
@@ -68,12 +53,12 @@ __device__ inline void multiplyStep(const Words4& words, const Words4& scales, c
     const uint32_t word = words.word[j];
     const uint32_t upper = word >> 8;
     uint32_t a[4];
-    a[0] = timesLow(expandCodes<0>(word), scales.word[j]);
-    a[2] = timesLow(expandCodes<1>(word), scales.word[j]);
-    a[1] = timesHigh(expandCodes<0>(upper), scales.word[j]);
-    a[3] = timesHigh(expandCodes<1>(upper), scales.word[j]);
+    a[0] = Type::timesLow(Type::template expandCodes<0>(word), scales.word[j]);
+    a[2] = Type::timesLow(Type::template expandCodes<1>(word), scales.word[j]);
+    a[1] = Type::timesHigh(Type::template expandCodes<0>(upper), scales.word[j]);
+    a[3] = Type::timesHigh(Type::template expandCodes<1>(upper), scales.word[j]);
 #pragma unroll
-    for (int t = 0; t < kLaneTiles; ++t) mma(sums.at[j][t], a, b[t]);
+    for (int t = 0; t < kLaneTiles; ++t) Type::mma(sums.at[j][t], a, b[t]);
   }
 }
 
@@ -98,9 +83,10 @@ __device__ inline WeightWalk walkOf(const uint8_t* words, const uint8_t* scales,
 }
 
 // kSkipped: steps left out after each chunk, which other warps take. kFollows: another walk may follow the first.
-template <int kSlots, int kSkipped, bool kFollows = false>
+template <typename ActivationType, int kSlots, int kSkipped, bool kFollows = false>
 class WeightRing {
  public:
+  using Type = ActivationType;
   static constexpr int kBytes = kSlots * kHalfBytes + 2 * kHalfExpandedBytes;
   static_assert(kSlots % 2 == 0, "a chunk starts at an even place");
 
@@ -135,6 +121,8 @@ class WeightRing {
       copyAsync16If(words + kHalfSteps * kStepWordBytes,
                     walk_.scales + static_cast<uint64_t>(min(static_cast<uint32_t>(thread / 4), last)) * walk_.channels,
                     thread < 4 * kHalfSteps);
+    } else if (Type::kMayExpandToNan && thread < 4 * kHalfSteps) {
+      copyAsync16OrZeros(words + kHalfSteps * kStepWordBytes, walk_.scales, false);  // whatever lay there, its lanes are zeros
     }
     constexpr uint64_t kSteps = kHalfSteps + (kSecond ? kSkipped : 0);
     walk_.words += kSteps * (walk_.channels * 8);
@@ -184,7 +172,7 @@ class WeightRing {
     Words4 scales;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      scales.word[j] = j % 2 == 0 ? expandEvenScales(codes.word[j / 2]) : expandOddScales(codes.word[j / 2]);
+      scales.word[j] = j % 2 == 0 ? Type::expandEvenScales(codes.word[j / 2]) : Type::expandOddScales(codes.word[j / 2]);
     }
     return scales;
   }
@@ -215,7 +203,7 @@ __device__ inline void multiplyHalf(const Ring& ring, const SharedAddress (&at)[
       if constexpr (kLaneTiles == 1) loadLanes(b, row);
       else loadLanes(*reinterpret_cast<uint32_t(*)[2][2]>(&b[2 * pair]), row);
     }
-    multiplyStep(ring.words(i), ring.template scales<kSecond>(i), b, sums);
+    multiplyStep<typename Ring::Type>(ring.words(i), ring.template scales<kSecond>(i), b, sums);
   }
   __syncwarp();  // all have read their codes
   refill();

@@ -248,9 +248,34 @@ Kernel standInKernel() {
       pool::standIn<pool::kStandInThreads, pool::kStandInVectors>);
 }
 
-const std::map<std::string, Kernel>& kernels() {
-  using pool::Aligned8, pool::Aligned16, pool::Aligned32;
-  static const std::map<std::string, Kernel> all = {
+// The kernels of the MoE for one type of activations, whose names end in `suffix`.
+template <typename Type>
+void addMoeKernels(const std::string& suffix, std::map<std::string, Kernel>& all) {
+  using DecodeGateUp = pool::DecodeGateUp<Type>;
+  using DecodeDown = pool::DecodeDown<Type>;
+  using Aligned8 = pool::Aligned8<Type>;
+  using Aligned16 = pool::Aligned16<Type>;
+  using Aligned32 = pool::Aligned32<Type>;
+  all.insert({
+      {"smxx_moe_decode_gate_up" + suffix, decodeKernel<DecodeGateUp>(true, pool::decodeGateUp<DecodeGateUp>)},
+      {"smxx_moe_decode_down" + suffix, decodeKernel<DecodeDown>(false, pool::decodeDown<DecodeDown>)},
+      {"smxx_moe_gate_up_8" + suffix, alignedKernel<Aligned8>(true, pool::generalGateUp<Aligned8>)},
+      {"smxx_moe_gate_up_16" + suffix, alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned8, Aligned16>)},
+      {"smxx_moe_gate_up_32" + suffix, alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned8, Aligned16, Aligned32>)},
+      {"smxx_moe_down_8" + suffix, alignedKernel<Aligned8>(false, pool::generalDown<Aligned8>)},
+      {"smxx_moe_down_16" + suffix, alignedKernel<Aligned16>(false, pool::generalDown<Aligned8, Aligned16>)},
+      {"smxx_moe_down_32" + suffix, alignedKernel<Aligned32>(false, pool::generalDown<Aligned8, Aligned16, Aligned32>)},
+      {"smxx_moe_sum" + suffix, kernel<pool::MoeParams>(
+                                    [](const pool::MoeParams& p, const Grid& g) {
+                                      return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kAlignThreads) &&
+                                             g.threads == pool::kAlignThreads && g.sharedBytes == 0;
+                                    },
+                                    [](const pool::MoeParams& p) { pool::generalSum<Type>(p); })},
+  });
+}
+
+std::map<std::string, Kernel> allKernels() {
+  std::map<std::string, Kernel> all = {
       {"smxx_lru_plan", kernel<pool::PlanParams>(
                             [](const pool::PlanParams&, const Grid& g) {
                               return g.blocks == 1 && g.threads == pool::kPlanThreads && g.sharedBytes == 0;
@@ -272,21 +297,7 @@ const std::map<std::string, Kernel>& kernels() {
                               return g.threads == pool::kCopyThreads && g.sharedBytes == 0;
                             },
                             [](const pool::RowCopyParams& p) { pool::copyRows(p); })},
-      {"smxx_moe_decode_gate_up", decodeKernel<pool::DecodeGateUp>(true, pool::decodeGateUp<pool::DecodeGateUp>)},
-      {"smxx_moe_decode_down", decodeKernel<pool::DecodeDown>(false, pool::decodeDown<pool::DecodeDown>)},
       {"smxx_moe_align", alignKernel(pool::alignLanes)},
-      {"smxx_moe_gate_up_8", alignedKernel<Aligned8>(true, pool::generalGateUp<Aligned8>)},
-      {"smxx_moe_gate_up_16", alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned8, Aligned16>)},
-      {"smxx_moe_gate_up_32", alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned8, Aligned16, Aligned32>)},
-      {"smxx_moe_down_8", alignedKernel<Aligned8>(false, pool::generalDown<Aligned8>)},
-      {"smxx_moe_down_16", alignedKernel<Aligned16>(false, pool::generalDown<Aligned8, Aligned16>)},
-      {"smxx_moe_down_32", alignedKernel<Aligned32>(false, pool::generalDown<Aligned8, Aligned16, Aligned32>)},
-      {"smxx_moe_sum", kernel<pool::MoeParams>(
-                           [](const pool::MoeParams& p, const Grid& g) {
-                             return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kAlignThreads) &&
-                                    g.threads == pool::kAlignThreads && g.sharedBytes == 0;
-                           },
-                           [](const pool::MoeParams& p) { pool::generalSum(p); })},
       {"smxx_dense_stand_in", standInKernel()},
       {"smxx_kv_stand_in", standInKernel()},
       {"smxx_router_logits", kernel<pool::RouterParams>(
@@ -314,6 +325,13 @@ const std::map<std::string, Kernel>& kernels() {
                                },
                                pool::convertTile)},
   };
+  addMoeKernels<pool::Bf16>("", all);
+  addMoeKernels<pool::Fp16>("_fp16", all);
+  return all;
+}
+
+const std::map<std::string, Kernel>& kernels() {
+  static const std::map<std::string, Kernel> all = allKernels();
   return all;
 }
 

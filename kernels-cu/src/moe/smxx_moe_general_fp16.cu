@@ -1,0 +1,40 @@
+// As smxx_moe_general.cu for fp16 activations; the alignment is the same kernel.
+#include "moe/smxx_moe_general.cuh"
+
+using pool::Fp16, pool::Aligned8, pool::Aligned16, pool::Aligned32;
+POOL_DYNAMIC_SHARED(alignedSharedFp16);
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned8.threads(), 5)
+    smxx_moe_gate_up_8_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::generalGateUp<Aligned8<Fp16>>(params, alignedSharedFp16);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned16.threads(), 4)
+    smxx_moe_gate_up_16_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::generalGateUp<Aligned8<Fp16>, Aligned16<Fp16>>(params, alignedSharedFp16);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
+    smxx_moe_gate_up_32_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::generalGateUp<Aligned8<Fp16>, Aligned16<Fp16>, Aligned32<Fp16>>(params, alignedSharedFp16);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned8.threads(), 5)
+    smxx_moe_down_8_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::generalDown<Aligned8<Fp16>>(params, alignedSharedFp16);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned16.threads(), 4)
+    smxx_moe_down_16_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::generalDown<Aligned8<Fp16>, Aligned16<Fp16>>(params, alignedSharedFp16);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
+    smxx_moe_down_32_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::generalDown<Aligned8<Fp16>, Aligned16<Fp16>, Aligned32<Fp16>>(params, alignedSharedFp16);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
+    smxx_moe_sum_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::generalSum<Fp16>(params);
+}
