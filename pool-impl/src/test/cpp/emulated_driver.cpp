@@ -4,7 +4,8 @@
    and a captured graph's dependencies allow, so that a missing wait or join shows. EMULATED_FAIL=NAME makes that call fail
    with CUDA_ERROR_ILLEGAL_ADDRESS (700), EMULATED_FAIL_AFTER=N only from its N+1-th use on; at the context's end the number
    of things not freed is printed to stderr. EMULATED_SKIP=KERNEL makes that kernel do nothing, EMULATED_SKIP_AFTER=N only from
-   its N+1-th launch on: a comparison that does not see it compares nothing. */
+   its N+1-th launch on: a comparison that does not see it compares nothing. EMULATED_COUNT=1 also prints how much the host
+   enqueued. */
 #include "moe_ops_on_cpu.h"
 
 #include "convert/smxx_expert_rows.cuh"
@@ -79,6 +80,14 @@ long enqueued = 0;
 int alive = 0;
 int failures = 0;
 int launches = 0;  // of the kernel that is to be skipped
+
+// What the host did.
+struct {
+  int kernels = 0;  // launched outside a capture
+  int captures = 0;
+  int graphs = 0;  // launched
+  int allocations = 0;
+} counted;
 int captures = 0;
 
 // The stacks of one launch are the next one's: giving them back to the system between takes most of the time.
@@ -97,6 +106,7 @@ int outsideCapture(const char* call) { return captures ? kCaptureUnsupported : r
 void count(int change) {
   const std::lock_guard<std::recursive_mutex> guard(lock);
   alive += change;
+  counted.allocations += change > 0;
 }
 
 template <typename T>
@@ -351,6 +361,10 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 }
 int cuCtxSetCurrent(void*) { return result("cuCtxSetCurrent"); }
 int cuDevicePrimaryCtxRelease_v2(int) {
+  if (setting("EMULATED_COUNT", 0)) {
+    std::fprintf(stderr, "%d kernels, %d captures, %d graphs, %d allocations\n", counted.kernels, counted.captures,
+                 counted.graphs, counted.allocations);
+  }
   std::fprintf(stderr, "not freed: %d\n", alive);
   return result("cuDevicePrimaryCtxRelease");
 }
@@ -445,6 +459,7 @@ int cuStreamIsCapturing(Stream* stream, int* status) {
 }
 int cuStreamBeginCapture_v2(Stream* stream, int) {
   stream->capture = new Capture{stream, {}, {}};
+  ++counted.captures;
   ++captures;
   return result("cuStreamBeginCapture");
 }
@@ -477,6 +492,7 @@ int cuGraphInstantiateWithFlags(Graph** executable, Graph* graph, unsigned long 
 int cuGraphDestroy(Graph* graph) { return drop("cuGraphDestroy", graph); }
 int cuGraphExecDestroy(Graph* executable) { return drop("cuGraphExecDestroy", executable); }
 int cuGraphLaunch(Graph* executable, Stream* stream) {
+  ++counted.graphs;
   return enqueue("cuGraphLaunch", stream, [graph = *executable] { run(graph); });
 }
 
@@ -510,6 +526,7 @@ int cuEventElapsedTime(float* milliseconds, Event*, Event*) {
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned sharedBytes, Stream* stream, void** arguments, void** extra) {
   const Kernel& kernel = *static_cast<const Kernel*>(function);
+  counted.kernels += !stream->capture;
   if (isSkipped(kernel)) return enqueue("cuLaunchKernel", stream, [] {});
   const Grid grid = {static_cast<int>(blocks), static_cast<int>(threads), static_cast<int>(sharedBytes)};
   if (extra || !kernel.asExpected(arguments[0], grid)) return kInvalidValue;

@@ -131,7 +131,7 @@ public final class DevicePool implements LayerEngine {
     /**
      * Takes over a whole placement, bytes included; only with the gate closed. Rows may be without an owner.
      *
-     * @throws PoolFailureException the tables are not as they must be
+     * @throws PoolFailureException the tables are not as they must be, or invalid routing was seen and not cleared
      */
     public void place(PoolTables next) {
         if (controls.gateOpen()) {
@@ -141,6 +141,7 @@ public final class DevicePool implements LayerEngine {
             throw new IllegalArgumentException("a placement for " + next.config() + ", expected for " + config);
         }
         TableCheck.require(next);
+        synchronise("take over a placement"); // its tables have no error, and must not hide one
         for (int row = 0; row < config.poolRows(); row++) {
             int key = next.rowKey(row);
             if (key != PoolTables.ABSENT) {

@@ -37,6 +37,17 @@ class DeviceForwardTest {
                         "not freed: 0");
     }
 
+    /** A replay is one launch: no kernel of the host's, no capture and no memory more, however many forwards there are. */
+    @Test
+    void graphsReplay() throws Exception {
+        List<String> four = EmulatedDriver.run(EmulatedForward.class, List.of("4"), Map.of("EMULATED_COUNT", "1"));
+        List<String> forty = EmulatedDriver.run(EmulatedForward.class, List.of("40"), Map.of("EMULATED_COUNT", "1"));
+        assertThat(four.get(0)).isEqualTo("4 forwards");
+        assertThat(forty.get(0)).isEqualTo("40 forwards");
+        assertThat(four.get(1)).contains(" 1 captures, 4 graphs, ");
+        assertThat(forty.get(1)).isEqualTo(four.get(1).replace(" 4 graphs", " 40 graphs"));
+    }
+
     @ParameterizedTest
     @CsvSource({
         "cuMemAlloc, 5, allocate",
@@ -48,9 +59,7 @@ class DeviceForwardTest {
     })
     void namesWhatFailedAndFreesTheRest(String call, int after, String message) throws Exception {
         List<String> lines = EmulatedDriver.run(
-                EmulatedForward.class,
-                List.of("brief"),
-                Map.of("EMULATED_FAIL", call, "EMULATED_FAIL_AFTER", "" + after));
+                EmulatedForward.class, List.of("4"), Map.of("EMULATED_FAIL", call, "EMULATED_FAIL_AFTER", "" + after));
         assertThat(lines).last().isEqualTo("not freed: 0");
         assertThat(lines)
                 .anySatisfy(line -> assertThat(line)

@@ -29,7 +29,7 @@ final class EmulatedForward {
         try (CudaContext context = CudaContext.open()) {
             EmulatedForward program = new EmulatedForward(context);
             if (arguments.length > 0) {
-                program.brief();
+                program.brief(Integer.parseInt(arguments[0]));
             } else {
                 program.equalHashes();
                 program.placementsAndControls();
@@ -42,11 +42,12 @@ final class EmulatedForward {
         }
     }
 
-    /** One engine in one mode, for the tests of failing calls. */
-    private void brief() {
-        try (DevicePool pool = DevicePool.install(model, fixture.config(3), 2)) {
-            System.out.println(hashes(pool, ForwardFixture.tape(1), DecodeGraph.FULL_DECODE)
-                            .size() + " forwards");
+    /** One engine in one mode, for the tests of failing calls and of what the host does. */
+    private void brief(int forwards) {
+        try (DevicePool pool = DevicePool.install(model, fixture.config(3), 2);
+                DeviceForward forward = forward(pool, ForwardFixture.tape(1), DecodeGraph.FULL_DECODE)) {
+            pool.openGate(RowCheck.ALL);
+            System.out.println(forward.run(forwards).counts().forwards() + " forwards");
         }
     }
 

@@ -149,12 +149,21 @@ final class EmulatedWide {
             weights[1] = Float.POSITIVE_INFINITY;
             ids[3] = EXPERTS;
             compare(engine, 1, "bad lanes");
-            try {
-                pool.synchronise("look for errors");
-                throw new AssertionError("no error");
-            } catch (PoolFailureException reported) {
-                System.out.println("bad lanes: outputs equal, " + reported.getMessage());
-            }
+            pool.closeGate();
+            String placed = failure(() -> place(pool)); // a new placement must not hide it
+            require(failure(() -> pool.synchronise("look for errors")).equals(placed), "reports");
+            System.out.println("bad lanes: outputs equal, " + placed);
+            pool.clearError();
+            place(pool);
+        }
+    }
+
+    private static String failure(Runnable call) {
+        try {
+            call.run();
+            throw new AssertionError("no error");
+        } catch (PoolFailureException reported) {
+            return reported.getMessage();
         }
     }
 
