@@ -10,13 +10,27 @@ import org.expertpool.pool.model.ModelGeometry;
 public final class CostModel {
     private static final double BYTES_PER_US_PER_GB_PER_S = 1e3;
 
+    /** What a forward does beside its routed experts, as the device backend stands in for it. */
+    public enum Beside {
+        NOTHING,
+        /** One read of each layer's dense weights. */
+        DENSE_READ,
+        WHOLE_MODEL
+    }
+
     private final ModelGeometry model;
     private final DeviceProfile device;
+    private final Beside beside;
     private final double rowBytes;
 
     public CostModel(ModelGeometry model, DeviceProfile device) {
+        this(model, device, Beside.WHOLE_MODEL);
+    }
+
+    public CostModel(ModelGeometry model, DeviceProfile device, Beside beside) {
         this.model = model;
         this.device = device;
+        this.beside = beside;
         this.rowBytes = model.rowBytes();
     }
 
@@ -69,19 +83,31 @@ public final class CostModel {
 
     /** A forward whose MoE layers take so long together on the device. */
     private DecodeTime forward(GraphMode mode, double planner, double copy, double moe, long contextTokens) {
-        double dense = transferMicros((double) model.denseBytesPerLayer() * model.layers(), "hbm_read_gb_per_s");
-        double kv = transferMicros((double) model.kvBytesPerToken() * contextTokens, "hbm_read_gb_per_s");
-        double launches = model.layers() * device.value("dense_kernels_per_layer") * device.value("graph_node_us");
+        double dense = beside == Beside.NOTHING
+                ? 0
+                : transferMicros((double) model.denseBytesPerLayer() * model.layers(), "hbm_read_gb_per_s");
+        double kv = beside == Beside.WHOLE_MODEL
+                ? transferMicros((double) model.kvBytesPerToken() * contextTokens, "hbm_read_gb_per_s")
+                : 0;
+        double launches = model.layers() * denseKernels() * device.value("graph_node_us");
         // The host runs ahead of the device: the longer of the two is what a forward takes.
         double hostWait = Math.max(0, hostMicros(mode) - (planner + copy + moe + dense + kv + launches));
-        return new DecodeTime(planner, copy, moe, dense, kv, launches, hostWait, device.value("engine_us_per_forward"));
+        double engine = beside == Beside.WHOLE_MODEL ? device.value("engine_us_per_forward") : 0;
+        return new DecodeTime(planner, copy, moe, dense, kv, launches, hostWait, engine);
+    }
+
+    private double denseKernels() {
+        return switch (beside) {
+            case NOTHING -> 0;
+            case DENSE_READ -> 1;
+            case WHOLE_MODEL -> device.value("dense_kernels_per_layer");
+        };
     }
 
     private double hostMicros(GraphMode mode) {
         double moeLaunches = device.value("moe_kernels_per_layer") * device.value("launch_us");
         return switch (mode) {
-            case NONE ->
-                model.layers() * (moeLaunches + device.value("dense_kernels_per_layer") * device.value("launch_us"));
+            case NONE -> model.layers() * (moeLaunches + denseKernels() * device.value("launch_us"));
             case PIECEWISE -> model.layers() * (moeLaunches + device.value("graph_launch_us"));
             case FULL_DECODE, FULL -> device.value("graph_launch_us");
         };

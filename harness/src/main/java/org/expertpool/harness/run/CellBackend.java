@@ -8,6 +8,11 @@ import org.expertpool.harness.record.ResultRow;
 
 /** What produces the metrics of a cell: a model, or real kernels on a device. */
 interface CellBackend extends AutoCloseable {
+    /** What measures this cell: its name and basis stand in the row. */
+    default CellBackend of(Cell cell) {
+        return this;
+    }
+
     /** Stands in the {@code backend} column. */
     String name();
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.exact.DeviceReplay;
 import org.expertpool.harness.record.ResultRow;
@@ -21,6 +22,7 @@ import org.expertpool.pool.model.ModelGeometry;
 final class CudaBackend implements CellBackend {
     private static final double LOADED_BYTES_PER_SECOND = 2e10;
     private static final int DENSE_UNIT_BYTES = 16;
+    private static final String CAPACITY_PROFILE = "h200"; // what of a limit can be used, whatever the card
 
     private final Definition definition;
     private final ModelWeights weights;
@@ -98,6 +100,10 @@ final class CudaBackend implements CellBackend {
             DeviceReplay.Result result = replay.run();
             row.put("free_bytes_min", context.freeBytes());
             engine.finish(result, row);
+            if (cell.isPool() && cell.memoryBytes().isPresent()) {
+                new MemoryColumns(model, cell.memoryBytes().getAsLong(), DeviceProfile.load(CAPACITY_PROFILE))
+                        .put(row, cell);
+            }
             row.put("output_sha256", result.outputSha256());
             DeviceTimes.put(result, model.layers(), row);
         }

@@ -177,15 +177,16 @@ final class ExperimentRunner {
 
     private ResultRow.Builder identity(Work work) {
         Cell cell = work.cell();
+        CellBackend by = backend.of(cell);
         ResultRow.Builder row = ResultRow.builder()
                 .put("schema", ResultsSchema.VERSION)
                 .put("experiment", definition.name())
                 .put("cell", cell.id())
                 .put("repetition", work.repetition())
-                .put("basis", backend.basis())
+                .put("basis", by.basis())
                 .put("engine", cell.engine())
-                .put("backend", backend.name())
-                .put("device", backend.device(cell))
+                .put("backend", by.name())
+                .put("device", by.device(cell))
                 .put("model", ModelWeights.label(definition.model()))
                 .put("trace", definition.trace().label())
                 .put("graph_mode", cell.setting(Axis.GRAPH_MODE).orElse(""))

@@ -69,7 +69,7 @@ public final class Experiments {
 
     private static Optional<String> whyNoDevice(Request request) throws IOException {
         Definition definition = DefinitionReader.read(request.definition(), request.settings());
-        if (definition.cells().stream().anyMatch(cell -> cell.device().isPresent())) {
+        if (definition.cells().stream().allMatch(cell -> cell.device().isPresent())) {
             return Optional.of("the definition names a device to model");
         }
         return CudaContext.whyNot();
@@ -103,7 +103,14 @@ public final class Experiments {
         return switch (name) {
             case "auto", "model" -> ModelBackend::new;
             case "java" -> JavaBackend::new;
-            case "cuda" -> CudaBackend::new;
+            case "cuda" ->
+                (definition, traces) -> {
+                    CudaBackend measured = new CudaBackend(definition, traces);
+                    return definition.cells().stream()
+                                    .allMatch(cell -> cell.device().isEmpty())
+                            ? measured
+                            : new MixedBackend(measured, new ModelBackend(definition, traces));
+                };
             default ->
                 throw new BadInputException("--backend " + name + ": expected one of " + String.join(", ", BACKENDS));
         };

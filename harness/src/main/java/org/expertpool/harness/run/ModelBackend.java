@@ -13,11 +13,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.expertpool.harness.analysis.RunDetails;
 import org.expertpool.harness.analysis.Table;
-import org.expertpool.harness.cost.CapacityModel;
 import org.expertpool.harness.cost.CostModel;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
-import org.expertpool.harness.cost.MemoryBudget;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.sim.Bounds;
 import org.expertpool.harness.sim.SimulationRequest;
@@ -34,7 +32,6 @@ import org.expertpool.pool.model.ModelGeometry;
 final class ModelBackend implements CellBackend {
     private static final double SELECTIONS_PER_SECOND = 5e6;
     private static final double SECONDS_PER_TRACE = 5;
-    private static final int PREFILL_CHUNK_TOKENS = CapacityModel.Options.SEED.chunkTokens();
     private static final double MICROS_PER_SECOND = 1e6;
     private static final double MICROS_PER_MILLISECOND = 1e3;
     private static final double BYTES_PER_GB = 1e9;
@@ -204,7 +201,7 @@ final class ModelBackend implements CellBackend {
         if (result.forwards() == 0) {
             return;
         }
-        CostModel cost = new CostModel(model, device);
+        CostModel cost = new CostModel(model, device, beside(cell));
         double micros =
                 cost.decodeMicros(mode, result.steps(), cell.contextTokens().orElse(0));
         row.put("decode_tok_per_s", MICROS_PER_SECOND / micros);
@@ -215,17 +212,20 @@ final class ModelBackend implements CellBackend {
         row.put("step_p99_us", times.percentile(0.99));
     }
 
+    /** Where a definition says what else runs on a device, the same is modelled; elsewhere the whole model. */
+    private static CostModel.Beside beside(Cell cell) {
+        if (cell.setting(Axis.REST).isEmpty()) {
+            return CostModel.Beside.WHOLE_MODEL;
+        }
+        return cell.rest().equals(Axis.DENSE) ? CostModel.Beside.DENSE_READ : CostModel.Beside.NOTHING;
+    }
+
     private void putMemory(ResultRow.Builder row, Cell cell, DeviceProfile device) {
         long memory = cell.memoryBytes().orElse((long) device.value("memory_bytes"));
         row.put("memory_bytes", memory);
-        CapacityModel.Options options = new CapacityModel.Options(PREFILL_CHUNK_TOKENS, 0, cell.decodeTokens());
-        CapacityModel capacity = new CapacityModel(model, memory, device, options);
-        MemoryBudget budget = capacity.budget(cell.rows(), cell.contextTokens().orElse(0));
-        row.put("fits", Boolean.toString(budget.fits()));
-        if (budget.fits()) {
-            row.put("free_bytes_min", budget.freeBytes());
-        }
-        capacity.contextTokens(cell.rows()).ifPresent(tokens -> row.put("context_capacity_tokens", tokens));
+        MemoryColumns columns = new MemoryColumns(model, memory, device);
+        columns.put(row, cell);
+        columns.free(cell).ifPresent(free -> row.put("free_bytes_min", free));
     }
 
     @Override

@@ -1,0 +1,120 @@
+package org.expertpool.harness.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.expertpool.harness.cli.Main;
+import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.record.ResultsCsv;
+import org.expertpool.pool.cuda.EmulatedDriver;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code run --backend cuda} on the emulated driver: prompts in chunks, by every way of the partition path. */
+class DeviceRunTest {
+    private static final String DEFINITION = """
+            name = "prompts"
+            question = "Are outputs equal, and counts as simulated?"
+            expectation = "Yes."
+            model = "tiny"
+
+            [trace]
+            preset = "tiny"
+            forwards = 4
+
+            [window.warm]
+            initial = "first-n"
+
+            [axes]
+            seed = 1
+            window = "warm"
+            graph_mode = "full-decode"
+            input_tokens = 7
+            chunk_tokens = 4
+
+            [[matrix]]
+            engine = "resident"
+
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            memory = "48GiB"
+            partition = "host-view"
+
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            partition = "streamed"
+            prefill_promote = [0, 16]
+
+            # A graph can't hold rows that the host places.
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            partition = "streamed"
+            graph_mode = "full"
+
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            device = "h200"
+            memory = "48GiB"
+
+            [[check]]
+            name = "equal"
+            where = { basis = "measured" }
+            equal = "output_sha256"
+            reference = { engine = "resident" }
+            """;
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void compileDriver() {
+        EmulatedDriver.require();
+    }
+
+    @Test
+    void promptsByEveryWay() throws Exception {
+        Path definition = Files.writeString(folder.resolve("prompts.toml"), DEFINITION);
+        Path out = folder.resolve("out");
+        List<String> lines = EmulatedDriver.run(
+                Main.class,
+                List.of("run", definition.toString(), "--backend", "cuda", "--out", out.toString()),
+                Map.of());
+        assertThat(lines).contains("- Check: equal - holds, 4 rows", "not freed: 0");
+
+        List<ResultRow> rows = ResultsCsv.read(out.resolve("results.csv"));
+        List<String> measured = new ArrayList<>();
+        for (ResultRow row : rows) {
+            if (row.isOk() && row.text("basis").equals("measured")) {
+                measured.add(row.text("engine") + " " + row.text("partition") + " " + row.text("prefill_promote"));
+                assertThat(row.number("ttft_s").orElseThrow()).isPositive();
+                assertThat(row.number("prefill_tok_per_s").orElseThrow()
+                                * row.number("ttft_s").orElseThrow())
+                        .isCloseTo(7, within(1e-3));
+            }
+        }
+        assertThat(measured).containsExactly("resident  ", "pool host-view ", "pool streamed 0", "pool streamed 16");
+        assertThat(rows.stream().filter(row -> row.text("status").equals("refused")))
+                .singleElement()
+                .satisfies(row ->
+                        assertThat(row.text("reason")).startsWith("graph mode full: rows streamed by the copy engine"));
+        assertThat(rows.stream().filter(row -> row.text("basis").equals("modelled")))
+                .singleElement()
+                .satisfies(row -> {
+                    assertThat(row.text("backend")).isEqualTo("model");
+                    assertThat(row.text("device")).isEqualTo("h200");
+                    assertThat(row.number("decode_tok_per_s").orElseThrow()).isPositive();
+                });
+        assertThat(rows.get(1).text("context_capacity_tokens"))
+                .isEqualTo(rows.get(5).text("context_capacity_tokens"));
+    }
+}
