@@ -3,6 +3,7 @@ package org.expertpool.harness.verify;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.expertpool.pool.bank.ExpertRowLayout;
@@ -111,6 +112,7 @@ public final class EngineConformance {
         try (LayerEngine resident = FixedEngine.resident(model);
                 LayerEngine uva = FixedEngine.uva(model, shape.layers() - 1);
                 LayerEngine split = new SplitEngine(model, shape.experts() / 2)) {
+            report.compare("rows that each engine holds on the device", () -> held(shape, resident, uva, split));
             for (Suite suite : suites) {
                 switch (suite) {
                     case DECODE -> new DecodeConformance(shape, model, report).run(resident, List.of(uva, split));
@@ -120,6 +122,20 @@ public final class EngineConformance {
                 }
             }
         }
+    }
+
+    /** Offloading that is silently off would give the same outputs. */
+    private static Verification.Outcome held(
+            EngineShape shape, LayerEngine resident, LayerEngine uva, LayerEngine split) {
+        long layer = shape.row().rowOffset(shape.experts());
+        List<Long> expected = List.of(
+                shape.layers() * layer, layer, shape.layers() * shape.row().rowOffset(shape.experts() / 2));
+        List<Long> actual = List.of(resident.bankBytes(), uva.bankBytes(), split.bankBytes());
+        return new Verification.Outcome(
+                actual.size(),
+                0,
+                0,
+                actual.equals(expected) ? Optional.empty() : Optional.of(actual + " bytes, expected " + expected));
     }
 
     /** In the first, a middle and the last layer; launched, and in a graph's replay; planned, and partitioned. */
