@@ -4,14 +4,21 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.expertpool.harness.bench.device.DeviceTimeProfiler;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsSchema;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 
-/** JMH results as rows of the results schema: one row per benchmark, parameter set and fork; a fork is a repetition. */
+/**
+ * JMH results as rows of the results schema. A repetition is a fork; of benchmarks with time on the device it is an
+ * iteration, since a fork of theirs waits for its memory, and no compiler of the JVM bears on device time.
+ */
 final class JmhRows {
     private static final Map<String, TimeUnit> UNITS = Map.of(
             "ns", TimeUnit.NANOSECONDS,
@@ -24,36 +31,50 @@ final class JmhRows {
 
     private JmhRows() {}
 
-    static List<ResultRow> of(Collection<RunResult> results) {
+    /** @param device its name, of the device's benchmarks; else empty */
+    static List<ResultRow> of(Collection<RunResult> results, String device) {
         List<ResultRow> rows = new ArrayList<>();
         for (RunResult result : results) {
-            int fork = 0;
-            for (BenchmarkResult forkResult : result.getBenchmarkResults()) {
-                fork++;
-                rows.add(row(
-                        result.getParams(),
-                        fork,
-                        forkResult.getPrimaryResult().getScore(),
-                        forkResult.getPrimaryResult().getScoreUnit()));
+            int repetition = 0;
+            for (BenchmarkResult fork : result.getBenchmarkResults()) {
+                if (!fork.getSecondaryResults().containsKey(DeviceTimeProfiler.METRIC)) {
+                    repetition++;
+                    rows.add(row(result.getParams(), repetition, fork.getPrimaryResult())
+                            .build());
+                    continue;
+                }
+                for (IterationResult iteration : fork.getIterationResults()) {
+                    repetition++;
+                    Result<?> onDevice = iteration.getSecondaryResults().get(DeviceTimeProfiler.METRIC);
+                    rows.add(row(result.getParams(), repetition, iteration.getPrimaryResult())
+                            .put("device", device)
+                            .put(DeviceTimeProfiler.METRIC, onDevice.getScore())
+                            .build());
+                }
             }
         }
         return rows;
     }
 
-    /** The row of one fork; {@code unit} is JMH's, such as {@code us/op} or {@code ops/s}. */
-    static ResultRow row(BenchmarkParams params, int fork, double score, String unit) {
+    private static ResultRow.Builder row(BenchmarkParams params, int repetition, Result<?> primary) {
+        String unit = primary.getScoreUnit();
         ResultRow.Builder row = ResultRow.builder()
                 .put("schema", ResultsSchema.VERSION)
                 .put("experiment", "bench")
                 .put("cell", cell(params))
-                .put("repetition", fork)
+                .put("repetition", repetition)
                 .put("status", "ok")
                 .put("basis", "measured")
-                .put("engine", "java")
+                .put("engine", parameter(params, "engine").orElse("java"))
                 .put("backend", "jmh")
-                .put("rows_per_layer", params.getParamsKeys().contains("rows") ? params.getParam("rows") : "")
+                .put("model", parameter(params, "model").orElse(""))
+                .put("rows_per_layer", parameter(params, "rows").orElse(""))
                 .put("note", params.getMode() + ", " + unit);
-        return putScore(row, score, unit).build();
+        return putScore(row, primary.getScore(), unit);
+    }
+
+    private static Optional<String> parameter(BenchmarkParams params, String name) {
+        return params.getParamsKeys().contains(name) ? Optional.of(params.getParam(name)) : Optional.empty();
     }
 
     private static String cell(BenchmarkParams params) {

@@ -20,6 +20,7 @@ import org.expertpool.harness.record.CsvJson;
 import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.run.RepositoryFiles;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.model.ModelPresets;
 import picocli.CommandLine.Command;
@@ -35,7 +36,10 @@ import picocli.CommandLine.Unmatched;
         footer = {
             "",
             "Everything else is passed to JMH: a pattern of names, -p rows=258, -f 1, -wi 1, -i 3, -l to list, -lprof ...",
-            "DIR gets jmh.json, results.csv (a row per fork) and environment.json."
+            "DIR gets jmh.json, results.csv (a row per fork) and environment.json.",
+            "With --backend cuda and JMH arguments: planner, copies, alignment, GEMMs, layers and forwards, timed by events on",
+            "the device, with the host's time beside; a row per iteration, so that one fork is enough for compare. Its interval",
+            "then holds what iterations differ by; -f 3 adds what set-ups differ by. Example: bench --backend cuda Device"
         })
 final class BenchCommand implements Callable<Integer> {
     @Option(
@@ -47,7 +51,9 @@ final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--backend",
             paramLabel = "cuda",
-            description = "cuda: no JMH, but the time of a layer on the device by engine, width and misses.")
+            description =
+                    "cuda: the device's benchmarks; without JMH arguments a table, the time of a layer by engine, width and"
+                            + " misses.")
     private String backend;
 
     @Option(names = "--model", defaultValue = "qwen3.8-flash-next", description = "With --backend cuda: the shape.")
@@ -81,12 +87,18 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (backend != null) {
+        if (backend != null && arguments.isEmpty()) {
             return layers();
         }
-        JmhSuite suite = new JmhSuite(arguments);
+        requireCuda();
+        JmhSuite suite = new JmhSuite(backend == null ? JmhSuite.Part.HOST : JmhSuite.Part.DEVICE, arguments);
         if (suite.isAnswered()) {
             return ExitCode.OK;
+        }
+        if (backend != null) {
+            CudaContext.whyNot().ifPresent(reason -> {
+                throw new BadInputException("--backend cuda: " + reason);
+            });
         }
         RepositoryFiles files = RepositoryFiles.find(Path.of(""));
         Path folder = folder(files);
@@ -94,11 +106,17 @@ final class BenchCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    private void requireCuda() {
+        if (backend != null && !backend.equals("cuda")) {
+            throw new BadInputException("--backend is " + backend + ", expected cuda, or no such option");
+        }
+    }
+
     /** Device figures: a table, and layer.csv in DIR if one is named. */
     private int layers() throws IOException {
-        if (!backend.equals("cuda") || forwards < 1 || !arguments.isEmpty()) {
-            throw new BadInputException("--backend is " + backend + ", --forwards " + forwards + ", arguments "
-                    + arguments + "; expected cuda, at least 1, and none");
+        requireCuda();
+        if (forwards < 1) {
+            throw new BadInputException("--forwards is " + forwards + ", expected at least 1");
         }
         if (!prefill.isEmpty()) {
             return prefill();

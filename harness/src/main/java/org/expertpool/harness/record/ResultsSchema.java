@@ -72,8 +72,8 @@ public final class ResultsSchema {
             label("marked", "true where the definition points out this N"),
             label("controls", "promotion controls that differ from their defaults, name=value separated by ;"),
             exact("partition_forwards", "scored forwards that took the partition path"),
-            lower("ns_per_op", "benchmark: nanoseconds per operation, mean of a fork"),
-            higher("ops_per_s", "benchmark: operations per second, mean of a fork"),
+            lower("ns_per_op", "benchmark: nanoseconds per operation on the host, mean of a repetition"),
+            higher("ops_per_s", "benchmark: operations per second, mean of a repetition"),
             label("note", "remark on the row"),
             label("experts", "routed experts per layer of the model, of which N rows are resident"),
             exact("output_sha256", "SHA-256 over the bf16 bits of every layer's output of every forward, in order"),
@@ -89,7 +89,8 @@ public final class ResultsSchema {
             label("chunk_tokens", "tokens of a prefill chunk"),
             label("partition", "how wide calls of a pool read what is not resident: host-view or streamed"),
             label("prefill_promote", "most experts of a layer that stay in the pool after a wide call"),
-            exact("partition_misses", "distinct experts of wide calls that were not resident, over scored forwards"));
+            exact("partition_misses", "distinct experts of wide calls that were not resident, over scored forwards"),
+            lower("device_us_per_op", "benchmark: microseconds between events on the device per operation"));
 
     private ResultsSchema() {}
 

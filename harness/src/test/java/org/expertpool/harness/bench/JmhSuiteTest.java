@@ -61,7 +61,7 @@ class JmhSuiteTest {
                 "50ms",
                 "-v",
                 "SILENT");
-        List<ResultRow> rows = new JmhSuite(arguments).run(folder, folder);
+        List<ResultRow> rows = new JmhSuite(JmhSuite.Part.HOST, arguments).run(folder, folder);
         JsonNode json = new ObjectMapper().readTree(Files.readString(folder.resolve("jmh.json")));
         assertThat(json).hasSize(1);
         assertThat(rows).hasSize(1).isEqualTo(ResultsCsv.readDirectory(folder));
@@ -77,10 +77,10 @@ class JmhSuiteTest {
 
     @Test
     void badArgumentsAreBadInput() {
-        assertThatThrownBy(() -> new JmhSuite(List.of("-f", "many")))
+        assertThatThrownBy(() -> new JmhSuite(JmhSuite.Part.HOST, List.of("-f", "many")))
                 .isInstanceOf(BadInputException.class)
                 .hasMessageContaining("many");
-        assertThatThrownBy(() -> new JmhSuite(List.of("NoSuchBenchmark")))
+        assertThatThrownBy(() -> new JmhSuite(JmhSuite.Part.HOST, List.of("NoSuchBenchmark")))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("no benchmark matches NoSuchBenchmark, expected a pattern of the names that -l lists");
     }

@@ -2,8 +2,6 @@ package org.expertpool.pool.cuda;
 
 import static org.expertpool.pool.cuda.layout.KernelLayouts.MAX_EXPERTS;
 import static org.expertpool.pool.cuda.layout.KernelLayouts.MAX_LANES;
-import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_PARAMS;
-import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_THREADS;
 import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
 
 import java.nio.ByteBuffer;
@@ -38,7 +36,7 @@ public final class DevicePlanner implements Planner {
     private final CudaStream stream;
     private final DeviceBuffer stepMemory; // ids, weights, StepOutput, step map
     private final PinnedSlab stepHost; // the same on the host
-    private final Kernel kernel;
+    private final StepLaunch kernel;
     private final CudaGraph[] graphs; // [L] captured at their first use
     private final StepPlan plan;
     private PoolControls controls = PoolControls.DEFAULTS;
@@ -53,10 +51,10 @@ public final class DevicePlanner implements Planner {
         long bytes = INPUT_BYTES + STEP_OUTPUT.bytes() + (long) Integer.BYTES * config.experts();
         stepMemory = new DeviceBuffer(context, bytes);
         stepHost = new PinnedSlab(context, bytes);
-        kernel = context.kernel("smxx_lru_plan", PLAN_PARAMS.bytes());
+        long output = stepMemory.address() + INPUT_BYTES;
+        kernel = new StepLaunch(context, tables, output, output + STEP_OUTPUT.bytes());
         graphs = new CudaGraph[config.layers()];
         plan = new StepPlan(config);
-        describeMemory(kernel.argument());
         clearStepMemory();
         tables.upload(new PoolTables(config));
         tables.controls(controls);
@@ -148,20 +146,9 @@ public final class DevicePlanner implements Planner {
         stepMemory.upload(0, stepHost, 0, stepMemory.bytes(), stream);
     }
 
-    /** Everything of the kernel's argument that is the same in all steps. */
-    private void describeMemory(ByteBuffer argument) {
-        tables.describe(argument.slice(PLAN_PARAMS.offset("tables"), PLAN_PARAMS.offset("ids"))
-                .order(argument.order()));
-        argument.putLong(PLAN_PARAMS.offset("ids"), stepMemory.address());
-        argument.putLong(PLAN_PARAMS.offset("weights"), stepMemory.address() + WEIGHTS_AT);
-        argument.putLong(PLAN_PARAMS.offset("output"), stepMemory.address() + INPUT_BYTES);
-        argument.putLong(PLAN_PARAMS.offset("stepMap"), stepMemory.address() + INPUT_BYTES + STEP_OUTPUT.bytes());
-    }
-
     private void enqueue(int layer, int lanes) {
         stepMemory.upload(0, stepHost, 0, INPUT_BYTES, stream);
-        kernel.argument().putInt(PLAN_PARAMS.offset("layer"), layer).putInt(PLAN_PARAMS.offset("lanes"), lanes);
-        kernel.launch(1, PLAN_THREADS, stream);
+        kernel.enqueue(layer, lanes, stepMemory.address(), stepMemory.address() + WEIGHTS_AT, stream);
         stepMemory.download(INPUT_BYTES, stepHost, INPUT_BYTES, stepMemory.bytes() - INPUT_BYTES, stream);
     }
 

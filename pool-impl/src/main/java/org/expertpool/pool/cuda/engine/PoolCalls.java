@@ -1,21 +1,19 @@
 package org.expertpool.pool.cuda.engine;
 
-import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_PARAMS;
-import static org.expertpool.pool.cuda.layout.KernelLayouts.PLAN_THREADS;
 import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaStream;
-import org.expertpool.pool.cuda.Kernel;
+import org.expertpool.pool.cuda.StepLaunch;
 
 /** A pool's planned calls: step, row copies, MoE over the rows that the step found (pool-semantics 5). */
 final class PoolCalls implements LayerCalls {
-    private record Layer(Kernel planner, RowCopier.Launch copies, MoeLaunch moe) {}
+    private record Layer(StepLaunch planner, RowCopier.Launch copies, MoeLaunch moe) {}
 
     private final DevicePool pool;
+    private final CallMemory memory;
     private final DeviceMoe moe;
     private final List<Layer> layers = new ArrayList<>();
     private final OverlappedCalls overlapped; // null where the call is too wide for it
@@ -27,11 +25,12 @@ final class PoolCalls implements LayerCalls {
                     "lanes is " + memory.lanes() + ", expected at most S = " + most + ": wider calls are partitioned");
         }
         this.pool = pool;
+        this.memory = memory;
         DeviceModel model = pool.model();
         moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
         for (int layer = 0; layer < model.layers(); layer++) {
             layers.add(new Layer(
-                    planner(layer, memory),
+                    new StepLaunch(model.context(), pool.deviceTables(), pool.plan(layer), pool.stepMap(layer)),
                     pool.copier().bind(layer, pool.plan(layer)),
                     moe.bind(call(pool, memory, layer, STEP_OUTPUT.offset("routes")))));
         }
@@ -52,25 +51,10 @@ final class PoolCalls implements LayerCalls {
                 memory.out());
     }
 
-    private Kernel planner(int layer, CallMemory memory) {
-        Kernel kernel = pool.model().context().kernel("smxx_lru_plan", PLAN_PARAMS.bytes());
-        ByteBuffer params = kernel.argument();
-        pool.deviceTables()
-                .describe(params.slice(PLAN_PARAMS.offset("tables"), PLAN_PARAMS.offset("ids"))
-                        .order(params.order()));
-        params.putLong(PLAN_PARAMS.offset("ids"), memory.ids());
-        params.putLong(PLAN_PARAMS.offset("weights"), memory.weights());
-        params.putLong(PLAN_PARAMS.offset("output"), pool.plan(layer));
-        params.putLong(PLAN_PARAMS.offset("stepMap"), pool.stepMap(layer));
-        params.putInt(PLAN_PARAMS.offset("layer"), layer);
-        params.putInt(PLAN_PARAMS.offset("lanes"), memory.lanes());
-        return kernel;
-    }
-
     @Override
     public void enqueue(int layer, CudaStream stream) {
         Layer calls = layers.get(layer);
-        calls.planner().launch(1, PLAN_THREADS, stream);
+        calls.planner().enqueue(layer, memory.lanes(), memory.ids(), memory.weights(), stream);
         if (overlapped != null && stream.isCapturing()) {
             overlapped.enqueue(layer, stream);
         } else {

@@ -1,0 +1,108 @@
+package org.expertpool.harness.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.expertpool.harness.cli.CommandResult;
+import org.expertpool.harness.cli.Main;
+import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.record.ResultsCsv;
+import org.expertpool.pool.cuda.EmulatedDriver;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The device's benchmarks at small shapes on the emulated driver, where any two events are 250 us apart: so device time per
+ * operation is 250 us over the operations of an invocation, whatever the host's time.
+ */
+class DeviceBenchmarksTest {
+    private static final int CALLS = 4;
+    private static final String EXPECTED_US = ResultRow.format(250.0 / CALLS);
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void emulatedDriver() {
+        EmulatedDriver.require();
+    }
+
+    private List<ResultRow> bench(String name, int forks, int iterations, String... parameters) throws Exception {
+        Path out = folder.resolve(name + forks);
+        List<String> arguments = new ArrayList<>(List.of("bench", "--backend", "cuda", "--out", out.toString(), name));
+        arguments.addAll(List.of("-f", "" + forks, "-wi", "0", "-i", "" + iterations, "-r", "1ms", "-opi", "" + CALLS));
+        for (String parameter : parameters) {
+            arguments.addAll(List.of("-p", parameter));
+        }
+        EmulatedDriver.run(Main.class, arguments, Map.of());
+        List<ResultRow> rows = ResultsCsv.readDirectory(out);
+        assertThat(rows).allSatisfy(row -> {
+            assertThat(row.text("device_us_per_op")).isEqualTo(EXPECTED_US);
+            assertThat(row.number("ns_per_op").orElseThrow()).isPositive();
+            assertThat(row.text("device")).startsWith("stub: ");
+        });
+        return rows;
+    }
+
+    @Test
+    void partsOfALayerAndForwardsRunAtSmallShapes() throws Exception {
+        assertThat(bench("DeviceCopy", 0, 1, "model=tiny", "layers=2", "copies=1,3"))
+                .hasSize(2);
+        assertThat(bench("DeviceMoe", 0, 1, "model=tiny", "layers=2", "tokens=1,9"))
+                .extracting(row -> row.text("cell").replaceFirst(",.*tokens", ",tokens"))
+                .containsExactlyInAnyOrder(
+                        "benchmark=DeviceMoeBenchmark.align,tokens=1",
+                        "benchmark=DeviceMoeBenchmark.align,tokens=9",
+                        "benchmark=DeviceMoeBenchmark.gemms,tokens=1",
+                        "benchmark=DeviceMoeBenchmark.gemms,tokens=9",
+                        "benchmark=DeviceMoeBenchmark.call,tokens=1",
+                        "benchmark=DeviceMoeBenchmark.call,tokens=9");
+        assertThat(bench("DeviceForward", 0, 1, "model=tiny", "layers=2", "rows=6", "engine=resident,pool:2,uva"))
+                .extracting(row -> row.text("engine"))
+                .containsExactly("resident", "pool:2", "uva", "resident", "pool:2", "uva");
+    }
+
+    @Test
+    void iterationsAreRepetitionsAndTwoRecordingsCompare() throws Exception {
+        String[] small = {"layers=2", "experts=13", "topK=2", "rows=6", "misses=0,1"};
+        List<ResultRow> rows = bench("DevicePlanner", 0, 3, small);
+        assertThat(rows).extracting(row -> row.text("repetition")).containsExactly("1", "2", "3", "1", "2", "3");
+        assertThat(rows.get(0).text("cell"))
+                .isEqualTo("benchmark=DevicePlannerBenchmark.step,experts=13,layers=2,misses=0,rows=6,topK=2");
+
+        List<ResultRow> forked = bench("DevicePlanner", 1, 3, small);
+        assertThat(forked)
+                .extracting(row -> row.text("cell"))
+                .isEqualTo(rows.stream().map(row -> row.text("cell")).toList());
+        JsonNode json = new ObjectMapper()
+                .readTree(Files.readString(folder.resolve("DevicePlanner1").resolve("jmh.json")));
+        assertThat(json.get(1).at("/secondaryMetrics/device_us_per_op/rawData/0"))
+                .hasSize(3);
+
+        CommandResult compared = CommandResult.poolbench(
+                "compare",
+                folder.resolve("DevicePlanner0").toString(),
+                folder.resolve("DevicePlanner1").toString());
+        assertThat(compared.out().lines().filter(line -> line.contains("device_us_per_op")))
+                .hasSize(2)
+                .allMatch(line -> line.contains("1.0000 to 1.0000") && line.contains("same"));
+    }
+
+    @Test
+    void otherBackendsAndNoDeviceAreRefused() throws IOException {
+        CommandResult java = CommandResult.poolbench("bench", "--backend", "java", "Device");
+        assertThat(java.exit()).isEqualTo(2);
+        assertThat(java.err()).isEqualTo("poolbench bench: --backend is java, expected cuda, or no such option\n");
+        CommandResult host = CommandResult.poolbench("bench", "DevicePlanner");
+        assertThat(host.exit()).isEqualTo(2);
+        assertThat(host.err()).contains("no benchmark matches DevicePlanner");
+    }
+}
