@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.function.IntFunction;
+import java.util.function.IntUnaryOperator;
 import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.bank.Bank;
 import org.expertpool.pool.bank.HostSource;
@@ -33,18 +34,22 @@ public record RowCheck(int rowsPerLayer, long seed) {
 
     /** As {@link #require(PoolTables, Bank, HostSource)} of a bank elsewhere; {@code bank} gives a row's bytes. */
     public void require(PoolTables tables, IntFunction<ByteBuffer> bank, HostSource source) {
-        PoolConfig config = tables.config();
+        require(tables.config(), tables::hotRow, bank, source);
+    }
+
+    /** As {@link #require(PoolTables, IntFunction, HostSource)} of any placement; {@code hotRow} gives a key's row or -1. */
+    public void require(PoolConfig config, IntUnaryOperator hotRow, IntFunction<ByteBuffer> bank, HostSource source) {
         Random random = new Random(seed);
         for (int layer = 0; layer < config.layers(); layer++) {
             List<Integer> resident = new ArrayList<>();
             for (int expert = 0; expert < config.experts(); expert++) {
-                if (tables.hotRow(config.key(layer, expert)) != PoolTables.ABSENT) {
+                if (hotRow.applyAsInt(config.key(layer, expert)) != PoolTables.ABSENT) {
                     resident.add(expert);
                 }
             }
             Collections.shuffle(resident, random);
             for (int expert : resident.subList(0, Math.min(rowsPerLayer, resident.size()))) {
-                int row = tables.hotRow(config.key(layer, expert));
+                int row = hotRow.applyAsInt(config.key(layer, expert));
                 compare(row, layer, expert, bank.apply(row), source.row(layer, expert));
             }
         }

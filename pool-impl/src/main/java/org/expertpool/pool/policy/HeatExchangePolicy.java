@@ -128,8 +128,8 @@ final class HeatExchangePolicy implements PlacementPolicy {
     }
 
     @Override
-    public boolean isResident(int layer, int expert) {
-        return state.hotRow[layer * state.config().experts() + expert] != ABSENT;
+    public int row(int layer, int expert) {
+        return state.hotRow[layer * state.config().experts() + expert];
     }
 
     @Override

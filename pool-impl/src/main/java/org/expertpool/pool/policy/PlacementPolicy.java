@@ -9,8 +9,13 @@ public interface PlacementPolicy {
     /** Handles one event; {@code hits + promoted + staged} of the tally grows by {@code event.size}. */
     void step(RoutingEvent event, StepTally tally);
 
+    /** The expert's pool row, or -1. Whoever moves bytes keeps them where this says. */
+    int row(int layer, int expert);
+
     /** Whether the expert owns a pool row, so that a forward on the partition path reads it from the bank. */
-    boolean isResident(int layer, int expert);
+    default boolean isResident(int layer, int expert) {
+        return row(layer, expert) != PoolState.ABSENT;
+    }
 
     /** Returns to the state before the first event. */
     void reset();

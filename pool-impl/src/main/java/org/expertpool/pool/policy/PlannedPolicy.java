@@ -161,8 +161,8 @@ final class PlannedPolicy implements PlacementPolicy {
     }
 
     @Override
-    public boolean isResident(int layer, int expert) {
-        return state.hotRow[layer * experts + expert] != ABSENT;
+    public int row(int layer, int expert) {
+        return state.hotRow[layer * experts + expert];
     }
 
     @Override

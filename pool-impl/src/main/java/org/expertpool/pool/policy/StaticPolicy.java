@@ -1,6 +1,8 @@
 package org.expertpool.pool.policy;
 
-import java.util.stream.IntStream;
+import static org.expertpool.pool.policy.PoolState.ABSENT;
+
+import java.util.Arrays;
 
 /**
  * A placement frozen from selection counts: the most selected experts are resident from the first event on, and every
@@ -9,15 +11,17 @@ import java.util.stream.IntStream;
  */
 final class StaticPolicy implements PlacementPolicy {
     private final int experts;
-    private final boolean[] resident; // [L*E]
+    private final int[] rows; // [L*E] row of the key, or ABSENT
     private final int capacityRows;
 
     StaticPolicy(PolicySetup setup) {
         experts = setup.pool().experts();
         capacityRows = setup.pool().poolRows();
-        resident = new boolean[setup.pool().keys()];
-        for (int key : new StartPlacement(setup.withInitial(Initial.PROFILE)).owner) {
-            resident[key] = true;
+        rows = new int[setup.pool().keys()];
+        Arrays.fill(rows, ABSENT);
+        int[] owners = new StartPlacement(setup.withInitial(Initial.PROFILE)).owner;
+        for (int row = 0; row < owners.length; row++) {
+            rows[owners[row]] = row;
         }
     }
 
@@ -33,8 +37,8 @@ final class StaticPolicy implements PlacementPolicy {
     }
 
     @Override
-    public boolean isResident(int layer, int expert) {
-        return resident[layer * experts + expert];
+    public int row(int layer, int expert) {
+        return rows[layer * experts + expert];
     }
 
     /** Nothing to do: the placement never changes. */
@@ -44,7 +48,7 @@ final class StaticPolicy implements PlacementPolicy {
     @Override
     public void check() {
         long chosen =
-                IntStream.range(0, resident.length).filter(key -> resident[key]).count();
+                Arrays.stream(rows).filter(row -> row != ABSENT).distinct().count();
         if (chosen != capacityRows) {
             throw new IllegalStateException(chosen + " experts resident, expected " + capacityRows);
         }

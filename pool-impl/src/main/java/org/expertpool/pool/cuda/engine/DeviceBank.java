@@ -38,9 +38,9 @@ public final class DeviceBank implements AutoCloseable {
                 layout.rowOffset(row), source.slab(layer), layout.rowOffset(expert), layout.rowOffset(count), stream);
     }
 
-    /** Enqueues a copy of one row of another bank into a row of this. */
-    public void copyRow(int row, DeviceBank from, int fromRow, CudaStream stream) {
-        memory.copy(layout.rowOffset(row), from.memory, layout.rowOffset(fromRow), layout.rowBytes(), stream);
+    /** Enqueues a copy of consecutive rows of another bank into rows of this. */
+    public void copyRows(int row, DeviceBank from, int fromRow, int count, CudaStream stream) {
+        memory.copy(layout.rowOffset(row), from.memory, layout.rowOffset(fromRow), layout.rowOffset(count), stream);
     }
 
     /** Enqueues a copy of one row to the start of {@code to}. */

@@ -99,16 +99,21 @@ public final class DeviceForward implements AutoCloseable {
         for (int forward = 0; forward < forwards; forward++) {
             if (mode == DecodeGraph.FULL_DECODE) {
                 graphs.get(0).launch(model.stream());
-                continue;
+            } else {
+                enqueueLayers();
             }
-            for (int layer = 0; layer < model.layers(); layer++) {
-                if (mode == DecodeGraph.PIECEWISE) {
-                    graphs.get(layer).launch(model.stream());
-                } else {
-                    enqueueBetween(layer, model.stream());
-                }
-                calls.enqueue(layer, model.stream());
+            calls.endForward(model.stream());
+        }
+    }
+
+    private void enqueueLayers() {
+        for (int layer = 0; layer < model.layers(); layer++) {
+            if (mode == DecodeGraph.PIECEWISE) {
+                graphs.get(layer).launch(model.stream());
+            } else {
+                enqueueBetween(layer, model.stream());
             }
+            calls.enqueue(layer, model.stream());
         }
     }
 

@@ -199,9 +199,10 @@ public final class DevicePool implements LayerEngine {
         return copier;
     }
 
-    /** Device address of i32 {@code [experts]}: a layer's bank rows, -1 where not resident. */
-    long hotRows(int layer) {
-        return tables.address("hotRow") + (long) Integer.BYTES * config.experts() * layer;
+    /** A layer's experts in the bank. */
+    WideParts.Rows residents(int layer) {
+        return new WideParts.Rows(
+                bank.view(), tables.address("hotRow") + (long) Integer.BYTES * config.experts() * layer);
     }
 
     /** Device address of i32 {@code [experts]}: a layer's host rows, -1 where resident. */

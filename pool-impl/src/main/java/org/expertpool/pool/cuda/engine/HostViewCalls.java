@@ -14,20 +14,17 @@ final class HostViewCalls implements LayerCalls {
         int noRing = 1; // rows of a ring that nothing goes through
         partition = new DevicePartition(pool, memory, noRing);
         parts = new WideParts(
-                pool,
+                pool.model(),
                 memory,
-                partition,
-                layer -> new WideParts.Elsewhere(pool.model().hostRows(layer), pool.coldRows(layer)));
+                partition.safeIds(),
+                pool::residents,
+                layer -> new WideParts.Rows(pool.model().hostRows(layer), pool.coldRows(layer)));
     }
 
     @Override
     public void enqueue(int layer, CudaStream stream) {
-        WideParts.Layer calls = parts.layer(layer);
         partition.enqueue(layer, stream);
-        calls.hits().enqueueAlign(stream);
-        calls.hits().enqueueGemms(stream);
-        calls.others().enqueueGemms(stream);
-        calls.hits().enqueueSum(stream);
+        parts.layer(layer).enqueue(stream);
     }
 
     @Override

@@ -2,7 +2,7 @@ package org.expertpool.pool.cuda.engine;
 
 /** A way to get expert bytes to the same MoE kernels; outputs are equal to the last bit whichever it is. */
 public interface LayerEngine extends AutoCloseable {
-    /** Name in results: {@code resident}, {@code pool}, {@code uva}. */
+    /** Name in results: {@code resident}, {@code pool}, {@code uva} and so on. */
     String name();
 
     /** Device memory that holds expert rows, in bytes. */
@@ -16,6 +16,11 @@ public interface LayerEngine extends AutoCloseable {
 
     /** Prepares the calls of every layer over fixed memory. */
     LayerCalls bind(CallMemory memory);
+
+    /** What the host's own plans have moved so far; none where the device plans, or nobody does. */
+    default HostPlans hostPlans() {
+        return HostPlans.NONE;
+    }
 
     @Override
     void close();

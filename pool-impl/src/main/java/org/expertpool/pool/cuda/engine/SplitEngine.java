@@ -1,7 +1,5 @@
 package org.expertpool.pool.cuda.engine;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.expertpool.pool.BadInputException;
@@ -60,21 +58,19 @@ public final class SplitEngine implements LayerEngine {
     }
 
     private final class Calls implements LayerCalls {
-        private final DeviceMoe moe;
         private final DeviceBuffer inBank; // i32 [E]
         private final DeviceBuffer onHost; // i32 [E]
-        private final List<MoeLaunch> hits = new ArrayList<>();
-        private final List<MoeLaunch> others = new ArrayList<>();
+        private final WideParts parts;
 
         private Calls(CallMemory memory) {
-            moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
             inBank = rowOfExpert(expert -> expert < rows ? expert : ABSENT);
             onHost = rowOfExpert(expert -> expert < rows ? ABSENT : expert);
-            for (int layer = 0; layer < model.layers(); layer++) {
-                RowView ofLayer = bank.view().from((long) layer * rows);
-                hits.add(moe.bindAligned(call(memory, layer, inBank, ofLayer)));
-                others.add(moe.bindAligned(call(memory, layer, onHost, model.hostRows(layer))));
-            }
+            parts = new WideParts(
+                    model,
+                    memory,
+                    memory.ids(),
+                    layer -> new WideParts.Rows(bank.view().from((long) layer * rows), inBank.address()),
+                    layer -> new WideParts.Rows(model.hostRows(layer), onHost.address()));
         }
 
         private DeviceBuffer rowOfExpert(IntUnaryOperator row) {
@@ -87,25 +83,9 @@ public final class SplitEngine implements LayerEngine {
                             .put(IntStream.range(0, experts).map(row).toArray()));
         }
 
-        private MoeCall call(CallMemory memory, int layer, DeviceBuffer rowOfExpert, RowView view) {
-            return new MoeCall(
-                    memory.tokens(),
-                    memory.activations(layer),
-                    memory.ids(),
-                    memory.ids(),
-                    rowOfExpert.address(),
-                    memory.weights(),
-                    model.alphas().address(layer),
-                    view,
-                    memory.out());
-        }
-
         @Override
         public void enqueue(int layer, CudaStream stream) {
-            hits.get(layer).enqueueAlign(stream);
-            hits.get(layer).enqueueGemms(stream);
-            others.get(layer).enqueueGemms(stream);
-            hits.get(layer).enqueueSum(stream);
+            parts.layer(layer).enqueue(stream);
         }
 
         @Override
@@ -115,11 +95,9 @@ public final class SplitEngine implements LayerEngine {
 
         @Override
         public void close() {
-            others.forEach(MoeLaunch::close);
-            hits.forEach(MoeLaunch::close);
+            parts.close();
             onHost.close();
             inBank.close();
-            moe.close();
         }
     }
 }

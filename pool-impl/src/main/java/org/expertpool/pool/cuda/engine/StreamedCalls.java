@@ -34,7 +34,11 @@ final class StreamedCalls implements LayerCalls {
         copies = new CudaStream(model.context());
         routed = CudaEvent.withoutTime(model.context());
         parts = new WideParts(
-                pool, memory, partition, layer -> new WideParts.Elsewhere(ring.view(), partition.ringRows()));
+                model,
+                memory,
+                partition.safeIds(),
+                pool::residents,
+                layer -> new WideParts.Rows(ring.view(), partition.ringRows()));
     }
 
     @Override
@@ -67,7 +71,7 @@ final class StreamedCalls implements LayerCalls {
             for (int place = group.from(); place < group.to(); place++) {
                 int row = kept.rowOf(touched.missing()[place]);
                 if (row != PoolTables.ABSENT) {
-                    pool.bank().copyRow(row, ring, place % way.shape().ringRows(), stream);
+                    pool.bank().copyRows(row, ring, place % way.shape().ringRows(), 1, stream);
                 }
             }
             event(computed, g).record(stream);

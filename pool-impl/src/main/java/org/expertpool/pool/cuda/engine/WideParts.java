@@ -3,16 +3,25 @@ package org.expertpool.pool.cuda.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
+import org.expertpool.pool.cuda.CudaStream;
 
 /**
- * Wide calls of every layer, each as two launches into one lane buffer: experts in the bank, and all others elsewhere.
- * Owns what the launches share.
+ * Calls of every layer, each as two launches into one lane buffer: experts in the bank, and all others elsewhere. Owns what
+ * the launches share.
  */
 final class WideParts implements AutoCloseable {
     private static final long NOT_READ = 0; // rows by lane: for calls of few tokens alone
 
     /** One layer's two launches; alignment and sum, by either, are for both. */
     record Layer(MoeLaunch hits, MoeLaunch others) implements AutoCloseable {
+        /** Enqueues all of the call. */
+        void enqueue(CudaStream stream) {
+            hits.enqueueAlign(stream);
+            hits.enqueueGemms(stream);
+            others.enqueueGemms(stream);
+            hits.enqueueSum(stream);
+        }
+
         @Override
         public void close() {
             others.close();
@@ -20,27 +29,38 @@ final class WideParts implements AutoCloseable {
         }
     }
 
-    /** Where the experts that are not resident lie: rows, and device address of i32 {@code [experts]}, -1 if resident. */
-    record Elsewhere(RowView rows, long rowOfExpert) {}
+    /** Where some of a layer's experts lie: rows, and device address of i32 {@code [experts]}, -1 for those elsewhere. */
+    record Rows(RowView rows, long rowOfExpert) {}
 
-    private final DevicePool pool;
+    private final DeviceModel model;
     private final CallMemory memory;
-    private final DevicePartition partition;
+    private final long ids;
     private final DeviceMoe moe;
     private final List<Layer> layers = new ArrayList<>();
 
-    WideParts(DevicePool pool, CallMemory memory, DevicePartition partition, IntFunction<Elsewhere> elsewhere) {
-        this.pool = pool;
+    /** @param ids device address of i32 {@code [lanes]}: the expert of each valid lane, else -1 */
+    WideParts(
+            DeviceModel model, CallMemory memory, long ids, IntFunction<Rows> residents, IntFunction<Rows> elsewhere) {
+        this.model = model;
         this.memory = memory;
-        this.partition = partition;
-        DeviceModel model = pool.model();
+        this.ids = ids;
         moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
         for (int layer = 0; layer < model.layers(); layer++) {
-            Elsewhere others = elsewhere.apply(layer);
             layers.add(new Layer(
-                    moe.bindAligned(call(layer, pool.bank().view(), pool.hotRows(layer))),
-                    moe.bindAligned(call(layer, others.rows(), others.rowOfExpert()))));
+                    moe.bindAligned(call(layer, residents.apply(layer))),
+                    moe.bindAligned(call(layer, elsewhere.apply(layer)))));
         }
+    }
+
+    /** Over a placement of the host's, as its maps say when the calls run. */
+    static WideParts of(DeviceModel model, CallMemory memory, HostPlacement placement) {
+        ResidencyMaps maps = placement.maps();
+        return new WideParts(
+                model,
+                memory,
+                memory.ids(),
+                layer -> new Rows(placement.bank().view(), maps.inBank(layer)),
+                layer -> new Rows(model.hostRows(layer), maps.onHost(layer)));
     }
 
     Layer layer(int layer) {
@@ -53,16 +73,16 @@ final class WideParts implements AutoCloseable {
         moe.close();
     }
 
-    private MoeCall call(int layer, RowView rows, long rowOfExpert) {
+    private MoeCall call(int layer, Rows rows) {
         return new MoeCall(
                 memory.tokens(),
                 memory.activations(layer),
-                partition.safeIds(),
+                ids,
                 NOT_READ,
-                rowOfExpert,
+                rows.rowOfExpert(),
                 memory.weights(),
-                pool.model().alphas().address(layer),
-                rows,
+                model.alphas().address(layer),
+                rows.rows(),
                 memory.out());
     }
 }
