@@ -7,11 +7,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.expertpool.harness.sim.ScoreWindow;
@@ -22,6 +20,7 @@ import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.ForwardSpec;
+import org.expertpool.pool.cuda.engine.HostPlans;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
@@ -48,7 +47,8 @@ public final class DeviceReplay implements AutoCloseable {
      * @param steadyTokens tokens of those that follow another one at once
      * @param steadyMicros their time: what decode speed is, the first token of a run left out
      * @param prefill of the window's prefill chunks
-     * @param planned what counted calls of the window's forwards selected and copied
+     * @param planned what counted calls of the window's forwards selected, and copied by the device's own plans
+     * @param hostPlanned what the host's plans moved for them
      */
     public record Result(
             String outputSha256,
@@ -57,7 +57,8 @@ public final class DeviceReplay implements AutoCloseable {
             long steadyTokens,
             double steadyMicros,
             Prefill prefill,
-            RouteReplay.Counts planned) {}
+            RouteReplay.Counts planned,
+            HostPlans hostPlanned) {}
 
     /**
      * What prefill took.
@@ -106,7 +107,7 @@ public final class DeviceReplay implements AutoCloseable {
 
     private final List<Stretch> stretches = new ArrayList<>();
     private final Map<Kind, DeviceForward> forwards = new TreeMap<>();
-    private final Set<Kind> counted = new HashSet<>();
+    private final Map<Kind, LayerEngine> counted = new TreeMap<>();
 
     /** @param ways how forwards of a kind are made */
     public DeviceReplay(
@@ -114,7 +115,7 @@ public final class DeviceReplay implements AutoCloseable {
         survey(trace, window).forEach((kind, count) -> {
             Way way = ways.apply(kind);
             if (way.counted()) {
-                counted.add(kind);
+                counted.put(kind, way.engine());
             }
             ForwardSpec spec = new ForwardSpec(
                     kind.tokens,
@@ -196,8 +197,11 @@ public final class DeviceReplay implements AutoCloseable {
         double steadyMicros = 0;
         Prefill prefill = new Prefill(0, 0, 0);
         RouteReplay.Counts planned = new RouteReplay.Counts(0, 0, 0, 0);
+        HostPlans hostPlanned = HostPlans.NONE;
         for (Stretch stretch : stretches) {
             DeviceForward forward = forwards.get(stretch.kind);
+            LayerEngine engine = counted.get(stretch.kind);
+            HostPlans hostBefore = engine == null ? HostPlans.NONE : engine.hostPlans();
             RouteReplay.Counts before = forward.routes().counts();
             double[] micros = forward.time(stretch.forwards);
             RouteReplay.Counts after = forward.routes().counts();
@@ -210,8 +214,9 @@ public final class DeviceReplay implements AutoCloseable {
                 continue;
             }
             scored += stretch.forwards;
-            if (counted.contains(stretch.kind)) {
+            if (engine != null) {
                 planned = planned.plus(after.minus(before));
+                hostPlanned = hostPlanned.plus(engine.hostPlans().minus(hostBefore));
             }
             if (stretch.kind.prefill) {
                 prefill = stretch.addTo(prefill, micros);
@@ -228,7 +233,8 @@ public final class DeviceReplay implements AutoCloseable {
                 steadyTokens,
                 steadyMicros,
                 prefill,
-                planned);
+                planned,
+                hostPlanned);
     }
 
     private static void add(MessageDigest digest, long hash) {

@@ -3,6 +3,7 @@ package org.expertpool.harness.run;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -48,6 +49,20 @@ enum Axis {
     /** Engine: the experts of whole layers read from host memory by the kernels, until the memory budget is met. */
     static final String UVA = "uva";
 
+    /** Engine: a cache whose placement the host decides, after reading each layer's routing back. */
+    static final String HOST_PLANNED = "host-planned";
+
+    /** Engine: periodic exchange by heat between forwards; what is not resident is read from host memory by the kernels. */
+    static final String HEAT = "heat";
+
+    /** Engine: whole layers copied through two buffers, whatever is routed. */
+    static final String STREAM = "stream";
+
+    /** As {@link #STREAM}, with the rest of N rows a layer resident, and copied from device memory. */
+    static final String STREAM_HITS = "stream-hits";
+
+    static final List<String> ENGINES = List.of(POOL, RESIDENT, UVA, HOST_PLANNED, HEAT, STREAM, STREAM_HITS);
+
     /** Rest of the model, on a device: nothing beside the routed experts. */
     static final String NO_REST = "none";
 
@@ -89,7 +104,7 @@ enum Axis {
     /** One value in its canonical text; {@code field} names the place for the error. */
     String canonical(String field, JsonNode value) {
         return switch (this) {
-            case ENGINE -> oneOf(field, text(field, value), POOL, RESIDENT, UVA);
+            case ENGINE -> oneOf(field, text(field, value), ENGINES.toArray(new String[0]));
             case SEED -> whole(field, value, 0, Long.MAX_VALUE);
             case DECODE_TOKENS, ROWS -> whole(field, value, 1, Integer.MAX_VALUE);
             case STREAMS -> whole(field, value, 1, 64);
@@ -117,12 +132,22 @@ enum Axis {
         return whole(field, value, control.min(), control.max());
     }
 
-    /** Whether it says something of a pool, and so nothing of an engine that has all experts resident. */
-    static boolean isOfPool(String key) {
-        return key.startsWith(CONTROL_PREFIX)
-                || Stream.of(POLICY, SCOPE, DECODE_TOKENS, PREFILL_PROMOTE, ROWS, PARTITION)
-                        .map(Axis::key)
-                        .anyMatch(key::equals);
+    /** Whether a policy decides, and changes, what the engine holds in device memory. */
+    static boolean isPlaced(String engine) {
+        return List.of(POOL, HOST_PLANNED, HEAT).contains(engine);
+    }
+
+    /** Whether an axis or control says something of the engine. */
+    static boolean isOf(String engine, String key) {
+        if (Stream.of(PREFILL_PROMOTE, PARTITION).map(Axis::key).anyMatch(key::equals)) {
+            return engine.equals(POOL);
+        }
+        if (key.equals(ROWS.key())) {
+            return isPlaced(engine) || engine.equals(STREAM_HITS);
+        }
+        boolean ofPlacement = key.startsWith(CONTROL_PREFIX)
+                || Stream.of(POLICY, SCOPE, DECODE_TOKENS).map(Axis::key).anyMatch(key::equals);
+        return !ofPlacement || isPlaced(engine);
     }
 
     private static String whole(String field, JsonNode value, long min, long max) {

@@ -36,7 +36,12 @@ record Cell(String id, Map<String, String> settings) {
         return engine().equals(Axis.POOL);
     }
 
-    /** N; of a pool's cell alone, as are policy, scope, planner width and controls. */
+    /** Whether a policy decides, and changes, what is resident. */
+    boolean isPlaced() {
+        return Axis.isPlaced(engine());
+    }
+
+    /** N; of a placed engine's cell alone, or nearly, as are policy, scope, planner width and controls. */
     int rows() {
         return Integer.parseInt(settings.get(Axis.ROWS.key()));
     }

@@ -86,7 +86,7 @@ record CellCounts(Definition definition, ModelGeometry model) {
     }
 
     private long bytes(SimulationResult result) {
-        return Math.multiplyExact(result.misses(), model.rowBytes());
+        return Math.multiplyExact(result.misses() + result.exchanged(), model.rowBytes());
     }
 
     void put(ResultRow.Builder row, Gap gap) {

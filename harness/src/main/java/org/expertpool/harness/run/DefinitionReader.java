@@ -138,8 +138,8 @@ final class DefinitionReader {
 
     private String engine() {
         String engine = root.optionalText("engine").orElse(Axis.POOL);
-        if (!List.of(Axis.POOL, Axis.RESIDENT, Axis.UVA).contains(engine)) {
-            throw root.bad("engine", "pool, resident or uva");
+        if (!Axis.ENGINES.contains(engine)) {
+            throw root.bad("engine", String.join(", ", Axis.ENGINES));
         }
         return engine;
     }
@@ -276,23 +276,27 @@ final class DefinitionReader {
 
     private void checkEngine(Map<String, List<String>> values) {
         List<String> engines = values.get(Axis.ENGINE.key());
-        if (engines.equals(List.of(Axis.POOL))) {
-            for (Axis required : List.of(Axis.ROWS, Axis.POLICY)) {
-                if (!values.containsKey(required.key())) {
-                    throw new BadInputException(file + ": axes." + required.key() + " is missing");
-                }
-            }
-            values.putIfAbsent(Axis.SCOPE.key(), List.of("global"));
-            return;
-        }
         if (engines.size() > 1) {
             throw new BadInputException(
                     file + ": axes.engine is " + engines + ", expected one engine in each [[matrix]]");
         }
-        values.keySet().stream().filter(Axis::isOfPool).findFirst().ifPresent(key -> {
-            throw new BadInputException(
-                    file + ": axes." + key + " is set, expected no axis of the pool beside engine resident");
-        });
+        String engine = engines.get(0);
+        for (Axis required : List.of(Axis.ROWS, Axis.POLICY)) {
+            boolean needed = Axis.isPlaced(engine) || (required == Axis.ROWS && Axis.isOf(engine, Axis.ROWS.key()));
+            if (needed && !values.containsKey(required.key())) {
+                throw new BadInputException(file + ": axes." + required.key() + " is missing");
+            }
+        }
+        values.keySet().stream()
+                .filter(key -> !Axis.isOf(engine, key))
+                .findFirst()
+                .ifPresent(key -> {
+                    throw new BadInputException(
+                            file + ": axes." + key + " is set, expected no axis of the pool beside engine " + engine);
+                });
+        if (Axis.isPlaced(engine)) {
+            values.putIfAbsent(Axis.SCOPE.key(), List.of("global"));
+        }
     }
 
     private void check(Map<String, List<String>> values, TraceSpec trace, Map<String, Window> windows) {

@@ -8,6 +8,7 @@ import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.FixedEngine;
 import org.expertpool.pool.cuda.engine.LayerEngine;
+import org.expertpool.pool.cuda.engine.StreamEngine;
 import org.expertpool.pool.plan.PoolConfig;
 
 /** From a cell to its engine: one method for each word of the {@code engine} axis. */
@@ -24,6 +25,8 @@ final class DeviceEngines {
     void refuse(Cell cell) {
         if (cell.isPool()) {
             CellSettings.requireInstalledPool(cell, definition.window(cell));
+        } else if (cell.isPlaced()) {
+            HostPlacedCell.refuse(cell, definition.window(cell));
         }
     }
 
@@ -32,7 +35,10 @@ final class DeviceEngines {
             case Axis.RESIDENT -> fixed(cell, experts, 0);
             case Axis.UVA -> fixed(cell, experts, hostLayers(cell, experts));
             case Axis.POOL -> pool(cell, trace, experts);
-            default -> throw new BadInputException("engine is " + cell.engine() + ", expected pool, resident or uva");
+            case Axis.HOST_PLANNED, Axis.HEAT -> hostPlaced(cell, trace, experts);
+            case Axis.STREAM -> stream(cell, experts, 0);
+            case Axis.STREAM_HITS -> stream(cell, experts, streamedResidents(cell, experts));
+            default -> throw new BadInputException("engine is " + cell.engine() + ", expected one of " + Axis.ENGINES);
         };
     }
 
@@ -46,11 +52,30 @@ final class DeviceEngines {
         return new Fixed(FixedEngine.uva(experts, hostLayers), experts);
     }
 
+    private static DeviceEngine stream(Cell cell, DeviceModel experts, int residents) {
+        refuseBeyondMemory(cell, experts, 2L * experts.shape().experts() + (long) experts.layers() * residents);
+        return new Fixed(new StreamEngine(experts, residents), experts);
+    }
+
+    private static int streamedResidents(Cell cell, DeviceModel experts) {
+        int residents = StreamEngine.residents(experts.shape(), experts.layers(), cell.rows());
+        CellSettings.require(residents > 0, "rows", cell.rows(), "more than two layers' experts take of the whole");
+        return residents;
+    }
+
     private DeviceEngine pool(Cell cell, RoutingTrace trace, DeviceModel experts) {
+        return new PoolCell(cell, trace, counts, experts, config(cell, experts));
+    }
+
+    private DeviceEngine hostPlaced(Cell cell, RoutingTrace trace, DeviceModel experts) {
+        return new HostPlacedCell(cell, trace, counts, experts, config(cell, experts));
+    }
+
+    private static PoolConfig config(Cell cell, DeviceModel experts) {
         PoolConfig config = new PoolConfig(
                 experts.layers(), experts.shape().experts(), experts.shape().topK(), cell.rows(), cell.decodeTokens());
         refuseBeyondMemory(cell, experts, config.bankRows());
-        return new PoolCell(cell, trace, counts, experts, config);
+        return config;
     }
 
     /** Refuses before anything is allocated what the cell's memory, or the device's, does not hold. */

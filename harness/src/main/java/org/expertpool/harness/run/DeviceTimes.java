@@ -8,6 +8,7 @@ import org.expertpool.harness.record.ResultRow;
 final class DeviceTimes {
     private static final double MICROS_PER_SECOND = 1e6;
     private static final double MICROS_PER_MILLI = 1e3;
+    private static final double BYTES_PER_GB = 1e9;
 
     private DeviceTimes() {}
 
@@ -32,6 +33,16 @@ final class DeviceTimes {
         row.put("prefill_tok_per_s", prefill.tokens() * MICROS_PER_SECOND / prefill.micros());
         if (prefill.prompts() > 0) { // their mean, where a run has several
             row.put("ttft_s", prefill.micros() / MICROS_PER_SECOND / prefill.prompts());
+        }
+    }
+
+    /** Bytes that crossed the link over the time of the decode forwards that they were for. */
+    static void putLinkRate(DeviceReplay.Result result, double linkBytes, ResultRow.Builder row) {
+        if (result.steadyMicros() > 0) {
+            double micros = result.decodeMicros().stream()
+                    .mapToDouble(Double::doubleValue)
+                    .sum();
+            row.put("h2d_gb_per_s", linkBytes / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
         }
     }
 }

@@ -194,14 +194,16 @@ final class ExperimentRunner {
                 .put("seed", cell.setting(Axis.SEED).orElse(""))
                 .put("window", cell.window())
                 .put("controls", controls(cell));
-        if (cell.isPool()) {
-            row.put("rows_per_layer", cell.rows())
-                    .put("policy", cell.policy())
+        if (cell.isPlaced()) {
+            row.put("policy", cell.policy())
                     .put("scope", cell.scope().toString())
                     .put("initial", definition.window(cell).initial().toString())
                     .put("decode_tokens", cell.decodeTokens())
                     .put("partition", cell.setting(Axis.PARTITION).orElse(""))
-                    .put("prefill_promote", cell.setting(Axis.PREFILL_PROMOTE).orElse(""))
+                    .put("prefill_promote", cell.setting(Axis.PREFILL_PROMOTE).orElse(""));
+        }
+        if (cell.setting(Axis.ROWS).isPresent()) {
+            row.put("rows_per_layer", cell.rows())
                     .put("marked", definition.markedRows().contains(cell.rows()) ? "true" : "");
         }
         cell.memoryBytes().ifPresent(bytes -> row.put("memory_bytes", bytes));

@@ -122,7 +122,10 @@ final class JavaBackend implements CellBackend {
                 cell.setting(Axis.GRAPH_MODE).orElse(""),
                 "none: the Java engine has no graphs");
         CellSettings.require(
-                !cell.engine().equals(Axis.UVA), "engine", cell.engine(), "pool or resident: Java has one memory");
+                cell.isPool() || cell.engine().equals(Axis.RESIDENT),
+                "engine",
+                cell.engine(),
+                "pool or resident: Java has one memory");
         CellSettings.require(
                 cell.rest().equals(Axis.NO_REST), "rest", cell.rest(), "none: the Java engine runs the experts alone");
         if (!cell.isPool()) {

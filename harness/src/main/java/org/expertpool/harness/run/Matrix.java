@@ -57,7 +57,7 @@ record Matrix(Map<String, List<String>> values, Set<String> lists) {
                 .collect(Collectors.toSet());
         for (String key : all) {
             if (matrices.stream()
-                            .filter(matrix -> matrix.isPool() || !Axis.isOfPool(key))
+                            .filter(matrix -> Axis.isOf(matrix.engine(), key))
                             .map(matrix -> matrix.values.get(key))
                             .distinct()
                             .count()
@@ -72,8 +72,8 @@ record Matrix(Map<String, List<String>> values, Set<String> lists) {
         return keys;
     }
 
-    private boolean isPool() {
-        return values.getOrDefault(Axis.ENGINE.key(), List.of(Axis.POOL)).contains(Axis.POOL);
+    private String engine() {
+        return values.getOrDefault(Axis.ENGINE.key(), List.of(Axis.POOL)).get(0);
     }
 
     private List<Map<String, String>> product() {

@@ -15,8 +15,6 @@ import org.expertpool.pool.route.StreamPlan;
 /** A pool as a cell asks for it. What its plans on the device selected and copied must equal the simulation. */
 final class PoolCell implements DeviceEngine {
     private static final int COPY_BLOCKS = 16;
-    private static final double MICROS_PER_SECOND = 1e6;
-    private static final double BYTES_PER_GB = 1e9;
 
     private final Cell cell;
     private final RoutingTrace trace;
@@ -69,13 +67,7 @@ final class PoolCell implements DeviceEngine {
         CellCounts.requireSame("forwards", result.forwards(), simulated.forwards() + simulated.partitionForwards());
         counts.put(row, simulated);
         row.put("bank_bytes", pool.bankBytes());
-        if (result.steadyMicros() > 0) {
-            double copied = counts.bytesPerForward(simulated) * simulated.forwards();
-            double micros = result.decodeMicros().stream()
-                    .mapToDouble(Double::doubleValue)
-                    .sum();
-            row.put("h2d_gb_per_s", copied / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
-        }
+        DeviceTimes.putLinkRate(result, counts.bytesPerForward(simulated) * simulated.forwards(), row);
     }
 
     @Override

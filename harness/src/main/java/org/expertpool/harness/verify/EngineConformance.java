@@ -30,6 +30,7 @@ public final class EngineConformance {
     enum Suite {
         DECODE,
         WIDE,
+        PEERS,
         FLOAT64,
         INVALID_ROUTING
     }
@@ -117,6 +118,7 @@ public final class EngineConformance {
                 switch (suite) {
                     case DECODE -> new DecodeConformance(shape, model, report).run(resident, List.of(uva, split));
                     case WIDE -> new WideConformance(shape, model, report).run(resident, List.of(uva, split));
+                    case PEERS -> new PeerConformance(shape, model, report).run(resident);
                     case FLOAT64 -> new FloatConformance(shape, model, resident, report).run();
                     case INVALID_ROUTING -> compareInvalidRouting(shape, model, resident, report);
                 }

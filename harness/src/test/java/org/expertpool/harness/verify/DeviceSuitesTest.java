@@ -17,7 +17,7 @@ class DeviceSuitesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"engines, 91", "planners, 2", "conversion, 4", "layers, 12", "prefill, 5"})
+    @CsvSource({"engines, 117", "planners, 2", "conversion, 4", "layers, 12", "prefill, 5"})
     void findsEverythingEqual(String suite, int comparisons) throws Exception {
         assertThat(run(suite, Map.of())).containsExactly(comparisons + " compared, 0 different");
     }
@@ -29,6 +29,8 @@ class DeviceSuitesTest {
         "DECODE, smxx_lru_plan, 3, '2x5, top-2: pool N=2, 1 tokens, full_decode, gate 1 limit 0 interval 1: differs: forward '",
         "WIDE, smxx_lru_plan, 3, '2x5, top-2: planned and wide in turn, N=2, 3 tokens: differs: forward '",
         "WIDE, smxx_partition, 0, '2x5, top-2: host view, N=2, 3 tokens, none: differs: forward 0 differs from resident'",
+        "PEERS, smxx_moe_decode_down, 8, '2x5, top-2: host-planned, layer, N=2, 1 tokens, none: differs: forward 0 '",
+        "PEERS, smxx_moe_sum, 0, '2x5, top-2: heat, global, N=2, 1 tokens, full_decode: differs: forward 0 '",
         "FLOAT64, smxx_moe_gate_up_8, 1, '2x5, top-2: float64, chain and largest output of every layer: differs: layer 1: '",
         "INVALID_ROUTING, smxx_lru_plan, 20, '2x5, top-2: invalid routing in layer 0, planned, full_decode: differs: '",
         "layers, smxx_lru_plan, 0, 'broke off: misses of the pool: 0, expected 12 as imposed'",

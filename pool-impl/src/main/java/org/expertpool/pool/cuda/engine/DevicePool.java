@@ -118,7 +118,7 @@ public final class DevicePool implements LayerEngine {
         setControls(next);
     }
 
-    /** Throws {@link PoolFailureException} where tables or the compared rows are not as they must be. */
+    @Override
     public void check(RowCheck rows) {
         PoolTables now = tables();
         TableCheck.require(now);

@@ -16,7 +16,7 @@ import org.expertpool.pool.policy.RoutingEvent;
  * captured.
  */
 public final class HeatEngine implements LayerEngine {
-    private static final String POLICY = "heat.exchange";
+    static final String POLICY = "heat.exchange";
 
     private final DeviceModel model;
     private final HostPlacement placement;
@@ -56,7 +56,7 @@ public final class HeatEngine implements LayerEngine {
         return plans;
     }
 
-    /** Throws where the placement or the compared rows are not as they must be. */
+    @Override
     public void check(RowCheck rows) {
         placement.check(rows);
     }

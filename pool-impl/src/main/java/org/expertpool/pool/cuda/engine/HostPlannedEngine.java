@@ -26,6 +26,9 @@ public final class HostPlannedEngine implements LayerEngine {
 
     /** Judges the setup and, if it is admitted, makes the bank and copies in the first rows. */
     public HostPlannedEngine(DeviceModel model, PolicyKind policy, PolicySetup setup) {
+        if (policy.fullName().startsWith(HeatEngine.POLICY)) {
+            throw new BadInputException("policy is " + policy + ", expected one that decides within a forward");
+        }
         this.model = model;
         placement = new HostPlacement(model, policy, setup);
     }
@@ -55,7 +58,7 @@ public final class HostPlannedEngine implements LayerEngine {
         gateOpen = true;
     }
 
-    /** Throws where the placement or the compared rows are not as they must be. */
+    @Override
     public void check(RowCheck rows) {
         placement.check(rows);
     }

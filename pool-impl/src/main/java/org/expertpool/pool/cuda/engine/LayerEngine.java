@@ -1,5 +1,7 @@
 package org.expertpool.pool.cuda.engine;
 
+import org.expertpool.pool.lifecycle.RowCheck;
+
 /** A way to get expert bytes to the same MoE kernels; outputs are equal to the last bit whichever it is. */
 public interface LayerEngine extends AutoCloseable {
     /** Name in results: {@code resident}, {@code pool}, {@code uva} and so on. */
@@ -21,6 +23,13 @@ public interface LayerEngine extends AutoCloseable {
     default HostPlans hostPlans() {
         return HostPlans.NONE;
     }
+
+    /**
+     * Checks the placement and compares rows with the host's; nothing to do where rows never move.
+     *
+     * @throws org.expertpool.pool.PoolFailureException they are not as they must be
+     */
+    default void check(RowCheck rows) {}
 
     @Override
     void close();

@@ -187,8 +187,10 @@ final class EmulatedPeers {
     }
 
     private void stream() {
+        Map<DecodeGraph, Integer> residentRows =
+                Map.of(DecodeGraph.NONE, 0, DecodeGraph.FULL_DECODE, 3, DecodeGraph.PIECEWISE, ForwardFixture.EXPERTS);
         for (DecodeGraph mode : DecodeGraph.values()) {
-            int residents = new int[] {0, 3, ForwardFixture.EXPERTS}[mode.ordinal()];
+            int residents = residentRows.get(mode);
             for (int tokens : new int[] {1, 5}) {
                 try (LayerEngine engine = new StreamEngine(model, residents);
                         DeviceForward forward = forward(engine, tokens, mode)) {
@@ -235,6 +237,7 @@ final class EmulatedPeers {
             System.out.println(refusal(() -> forward(engine, 5, DecodeGraph.FULL_DECODE)));
         }
         System.out.println(refusal(() -> hostPlanned("bound.belady", Scope.GLOBAL)));
+        System.out.println(refusal(() -> hostPlanned("heat", Scope.GLOBAL)));
         System.out.println(refusal(() -> new HeatEngine(model, Policies.named("evict.lru"), setup(Scope.GLOBAL))));
         System.out.println(refusal(() -> new StreamEngine(model, ForwardFixture.EXPERTS + 1)));
         PoolConfig otherModel = new PoolConfig(2, ForwardFixture.EXPERTS, ForwardFixture.TOP_K, 3, 2);

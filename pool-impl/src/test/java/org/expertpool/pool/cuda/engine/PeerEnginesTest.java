@@ -33,6 +33,7 @@ class PeerEnginesTest {
                         IN_GRAPH,
                         IN_GRAPH,
                         "policy is bound.belady, expected one that knows nothing of a trace beforehand",
+                        "policy is heat.exchange(0.999,50,1.3,8), expected one that decides within a forward",
                         "policy is evict.lru, expected heat.exchange: a placement that forwards don't change",
                         "resident rows is 8, expected 0 to 7",
                         "host source layers is 3, expected 2",
@@ -45,7 +46,7 @@ class PeerEnginesTest {
         "host-planned, cuMemcpyHtoDAsync, 20, copy",
         "host-planned, cuStreamSynchronize, 14, read back a layer's routing",
         "heat, cuMemcpyDtoDAsync, 2, copy",
-        "heat, cuStreamSynchronize, 14, read back a forward's routing",
+        "heat, cuStreamSynchronize, 8, read back a forward's routing",
         "stream, cuEventRecord, 2, record an event",
         "stream, cuMemcpyDtoDAsync, 4, copy",
     })
