@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
@@ -15,7 +14,6 @@ import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.cuda.engine.StreamEngine;
 import org.expertpool.pool.lifecycle.RowCheck;
-import org.expertpool.pool.plan.PlannerWidth;
 import org.expertpool.pool.plan.PoolControls;
 import org.expertpool.pool.policy.Initial;
 import org.expertpool.pool.policy.PlacementPolicy;
@@ -62,7 +60,7 @@ final class PeerConformance {
             }
         }
         int wide = shape.wide().stream()
-                .filter(tokens -> tokens * shape.topK() > PlannerWidth.MAX_LANES)
+                .filter(tokens -> tokens > shape.pool(shape.rows().get(0)).width().decodeTokens())
                 .findFirst()
                 .orElse(shape.wide().get(shape.wide().size() - 1));
         for (int tokens : List.of(planned.get(0), wide)) {
@@ -131,7 +129,7 @@ final class PeerConformance {
         try {
             engine.check(SAMPLE);
             return Optional.empty();
-        } catch (PoolFailureException | IllegalStateException failure) {
+        } catch (IllegalStateException failure) {
             return Optional.of(failure.getMessage());
         }
     }
