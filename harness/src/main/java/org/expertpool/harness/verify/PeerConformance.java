@@ -60,7 +60,8 @@ final class PeerConformance {
             }
         }
         int wide = shape.wide().stream()
-                .filter(tokens -> tokens > shape.pool(shape.rows().get(0)).width().decodeTokens())
+                .filter(tokens ->
+                        tokens > shape.pool(shape.rows().get(0)).width().decodeTokens())
                 .findFirst()
                 .orElse(shape.wide().get(shape.wide().size() - 1));
         for (int tokens : List.of(planned.get(0), wide)) {
