@@ -2,10 +2,13 @@
    the CPU. It holds the binding (argument layout, launch shapes, copies, capture, fork and join, error paths) to results,
    never to a device's behaviour. Work waits until the host waits for it, and then runs in a random order that streams, events
    and a captured graph's dependencies allow, so that a missing wait or join shows. EMULATED_FAIL=NAME makes that call fail
-   with CUDA_ERROR_ILLEGAL_ADDRESS (700), EMULATED_FAIL_AFTER=N only from its N+1-th use on; at the context's end the number
-   of things not freed is printed to stderr. EMULATED_SKIP=KERNEL makes that kernel do nothing, EMULATED_SKIP_AFTER=N only from
-   its N+1-th launch on: a comparison that does not see it compares nothing. EMULATED_COUNT=1 also prints how much the host
-   enqueued. */
+   with CUDA_ERROR_ILLEGAL_ADDRESS (700) or with EMULATED_FAIL_CODE, EMULATED_FAIL_AFTER=N only from its N+1-th use on,
+   EMULATED_FAIL_TIMES=M no more often than that. EMULATED_FAIL_STAIRS=NAMES, comma-separated, makes their first use fail for
+   want of memory, then the second one after that, then the third one after that, and so on, from one question for the free
+   memory to the next one. Device memory ends at EMULATED_MEMORY_BYTES (1 GiB); at the context's end the number of things
+   not freed is printed to stderr. EMULATED_SKIP=KERNEL makes that kernel do nothing, EMULATED_SKIP_AFTER=N only from its
+   N+1-th launch on: a comparison that does not see it compares nothing. EMULATED_COUNT=1 also prints how much
+   the host enqueued. */
 #include "moe_ops_on_cpu.h"
 
 #include "convert/smxx_expert_rows.cuh"
@@ -33,6 +36,7 @@ extern const char expertpool_stub_driver[];  // in C++ a constant is not exporte
 namespace {
 
 constexpr int kInvalidValue = 1;
+constexpr int kOutOfMemory = 2;
 constexpr int kNotFound = 500;
 constexpr int kIllegalAddress = 700;
 constexpr int kCaptureUnsupported = 900;
@@ -78,6 +82,11 @@ std::map<long, Pending> pending;
 long enqueued = 0;
 
 int alive = 0;
+std::map<unsigned long long, size_t> allocated;  // device memory by address
+size_t usedBytes = 0;
+
+size_t memoryBytes() { return setting("EMULATED_MEMORY_BYTES", 1 << 30); }
+
 int failures = 0;
 int launches = 0;  // of the kernel that is to be skipped
 
@@ -93,11 +102,27 @@ int captures = 0;
 // The stacks of one launch are the next one's: giving them back to the system between takes most of the time.
 [[maybe_unused]] const int kept = mallopt(M_TRIM_THRESHOLD, 1 << 30);
 
+bool onStairs = false;
+long stair = 0;  // uses that succeed before the next one fails
+long climbed = 0;
+
+// For want of memory, or not.
+int climb(const char* call) {
+  const char* names = std::getenv("EMULATED_FAIL_STAIRS");
+  if (!names || !onStairs || ("," + std::string(names) + ",").find("," + std::string(call) + ",") == std::string::npos) return 0;
+  if (climbed++ < stair) return 0;
+  climbed = 0;
+  ++stair;
+  return kOutOfMemory;
+}
+
 int result(const char* call) {
   const std::lock_guard<std::recursive_mutex> guard(lock);
+  if (const int failed = climb(call)) return failed;
   const char* name = std::getenv("EMULATED_FAIL");
   if (!name || std::string(name) != call) return 0;
-  return failures++ < setting("EMULATED_FAIL_AFTER", 0) ? 0 : kIllegalAddress;
+  const long use = failures++ - setting("EMULATED_FAIL_AFTER", 0);
+  return use < 0 || use >= setting("EMULATED_FAIL_TIMES", 1 << 30) ? 0 : setting("EMULATED_FAIL_CODE", kIllegalAddress);
 }
 
 // As result, of a call that a capture under way forbids.
@@ -387,19 +412,25 @@ int cuModuleGetFunction(const void** function, void*, const char* name) {
 int cuFuncSetAttribute(void*, int, int) { return result("cuFuncSetAttribute"); }
 
 int cuMemGetInfo_v2(size_t* free, size_t* total) {
-  *free = size_t(1) << 30;
-  *total = size_t(1) << 31;
+  onStairs = !onStairs;
+  stair = climbed = 0;
+  *free = memoryBytes() - usedBytes;
+  *total = memoryBytes();
   return result("cuMemGetInfo");
 }
 int cuMemAlloc_v2(unsigned long long* pointer, size_t bytes) {
   if (const int failed = outsideCapture("cuMemAlloc")) return failed;
+  if (usedBytes + bytes > memoryBytes()) return kOutOfMemory;
   *pointer = reinterpret_cast<unsigned long long>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   std::memset(reinterpret_cast<void*>(*pointer), 0x5a, bytes);
+  usedBytes += allocated[*pointer] = bytes;
   count(1);
   return 0;
 }
 int cuMemFree_v2(unsigned long long pointer) {
   runAll();
+  usedBytes -= allocated[pointer];
+  allocated.erase(pointer);
   std::free(reinterpret_cast<void*>(pointer));
   count(-1);
   return outsideCapture("cuMemFree");

@@ -16,6 +16,7 @@ import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
@@ -112,22 +113,25 @@ public final class DeviceReplay implements AutoCloseable {
     /** @param ways how forwards of a kind are made */
     public DeviceReplay(
             RoutingTrace trace, ScoreWindow window, DeviceModel model, Function<Kind, Way> ways, long seed) {
-        survey(trace, window).forEach((kind, count) -> {
-            Way way = ways.apply(kind);
-            if (way.counted()) {
-                counted.put(kind, way.engine());
-            }
-            ForwardSpec spec = new ForwardSpec(
-                    kind.tokens,
-                    tape(trace, window, kind, count),
-                    Math.max(1, Math.min(model.layers(), MOST_INPUT_TOKENS / kind.tokens)),
-                    seed,
-                    count,
-                    RouteReplay.Reading.ALL,
-                    way.mode(),
-                    way.denseBytes());
-            forwards.put(kind, new DeviceForward(model, way.engine(), spec));
-        });
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            survey(trace, window).forEach((kind, count) -> {
+                Way way = ways.apply(kind);
+                if (way.counted()) {
+                    counted.put(kind, way.engine());
+                }
+                ForwardSpec spec = new ForwardSpec(
+                        kind.tokens,
+                        tape(trace, window, kind, count),
+                        Math.max(1, Math.min(model.layers(), MOST_INPUT_TOKENS / kind.tokens)),
+                        seed,
+                        count,
+                        RouteReplay.Reading.ALL,
+                        way.mode(),
+                        way.denseBytes());
+                forwards.put(kind, new DeviceForward(model, way.engine(), spec));
+            });
+            all.succeeded();
+        }
     }
 
     private Map<Kind, Integer> survey(RoutingTrace trace, ScoreWindow window) {

@@ -75,7 +75,7 @@ final class CudaBackend implements CellBackend {
         refuse(cell);
         RoutingTrace trace = traces.open(cell);
         counts.requireSameShape(trace.shape());
-        session.run("cell " + cell.id(), context -> run(cell, trace, context, row));
+        session.run(context -> run(cell, trace, context, row));
     }
 
     private void refuse(Cell cell) {

@@ -1,6 +1,5 @@
 package org.expertpool.harness.run;
 
-import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaException;
 import org.expertpool.pool.cuda.CudaStatus.DriverKind;
@@ -21,7 +20,7 @@ final class DeviceSession implements AutoCloseable {
     private final ModelWeights weights;
     private CudaContext context; // opened by the first cell, on the thread that measures
     private Loaded loaded;
-    private String lost; // where the driver failed: most of its errors stay
+    private boolean lost; // most of the driver's errors stay
 
     DeviceSession(ModelWeights weights) {
         this.weights = weights;
@@ -36,19 +35,24 @@ final class DeviceSession implements AutoCloseable {
         return context.driverKind() == DriverKind.STUB ? "stub: " + name : name;
     }
 
-    /** Runs work that may lose the device; refuses once it is lost. */
-    void run(String what, Work work) {
-        if (lost != null) {
-            throw new PoolFailureException("the device was lost in " + lost);
-        }
+    /**
+     * Runs work on the device.
+     *
+     * @throws CudaException there was too little memory; the device goes on working
+     * @throws RunEndedException the device is lost
+     */
+    void run(Work work) {
         try {
             if (context == null) {
                 context = CudaContext.open();
             }
             work.run(context);
         } catch (CudaException failure) {
-            lost = what + ": " + failure.getMessage();
-            throw failure;
+            if (failure.isOutOfMemory()) {
+                throw failure;
+            }
+            lost = true;
+            throw new RunEndedException("the device is lost: " + failure.getMessage(), failure);
         }
     }
 
@@ -59,16 +63,19 @@ final class DeviceSession implements AutoCloseable {
                 loaded.experts().close();
             }
             loaded = null;
-            PinnedSource source = weights.pinnedExperts(context, seed, layer -> {});
-            loaded = new Loaded(
-                    seed, DeviceModel.of(context, source, weights.geometry().topK()));
+            try (CudaContext.Attempt all = context.attempt()) {
+                PinnedSource source = weights.pinnedExperts(context, seed, layer -> {});
+                loaded = new Loaded(
+                        seed, DeviceModel.of(context, source, weights.geometry().topK()));
+                all.succeeded();
+            }
         }
         return loaded.experts();
     }
 
     @Override
     public void close() {
-        if (context != null && lost == null) {
+        if (context != null && !lost) {
             context.close();
         }
     }

@@ -76,9 +76,11 @@ final class ExperimentRunner {
             Instant start = clock.instant();
             directory.addSession(session(start));
             appendReported(directory.results(), reported);
-            runCells(directory.results(), work);
+            boolean ended = !runCells(directory.results(), work);
             RunOutcome outcome = outcome(directory);
-            takeApart(directory, options.shard());
+            if (!ended) {
+                takeApart(directory, options.shard());
+            }
             report.write(outcome);
             directory.finish(definition, environment(options, outcome, start));
             return outcome;
@@ -131,14 +133,23 @@ final class ExperimentRunner {
         }
     }
 
-    private void runCells(ResultsFile results, List<Work> work) throws IOException {
+    /** False where the run ended before its last cell. */
+    private boolean runCells(ResultsFile results, List<Work> work) throws IOException {
         backend.prepare(work.stream().map(Work::cell).distinct().toList());
         try (Progress progress = new Progress(notices, Progress.standardErrorIsTerminal(), work.size(), clock)) {
             for (Work next : work) {
-                results.append(row(next));
+                try {
+                    results.append(row(next));
+                } catch (RunEndedException lost) {
+                    results.append(withoutMetrics(next, "failed", lost));
+                    notices.println("the run ended with cell " + next.key() + ": " + lost.getMessage()
+                            + "; --resume goes on with what is left");
+                    return false;
+                }
                 progress.advance(next.cell().id());
             }
         }
+        return true;
     }
 
     private void takeApart(RunDirectory directory, Shard shard) throws IOException {
@@ -165,6 +176,8 @@ final class ExperimentRunner {
             return withoutMetrics(work, "skipped", skipped);
         } catch (BadInputException refused) {
             return withoutMetrics(work, "refused", refused);
+        } catch (RunEndedException lost) {
+            throw lost;
         } catch (IOException | RuntimeException failed) {
             return withoutMetrics(work, "failed", failed);
         }

@@ -26,12 +26,11 @@ final class PoolCell implements DeviceEngine {
         this.cell = cell;
         this.trace = trace;
         this.counts = counts;
+        WidePool.Way way = cell.partition().equals(Axis.STREAMED)
+                ? new WidePool.Streamed(StreamPlan.Shape.DEFAULT, cell.prefillPromote())
+                : new WidePool.HostView();
         pool = DevicePool.install(experts, config, COPY_BLOCKS);
-        wide = new WidePool(
-                pool,
-                cell.partition().equals(Axis.STREAMED)
-                        ? new WidePool.Streamed(StreamPlan.Shape.DEFAULT, cell.prefillPromote())
-                        : new WidePool.HostView());
+        wide = new WidePool(pool, way);
     }
 
     @Override

@@ -102,6 +102,26 @@ class ExperimentRunnerTest {
     }
 
     @Test
+    void whereTheDeviceIsLostTheRunEndsWithThatCellAndResumeGoesOnAfterIt() throws IOException {
+        definition = Definitions.read(
+                folder,
+                Definitions.SMALL,
+                "rows=20,31,22,24",
+                "policy=lru",
+                "protocol.repetitions=1",
+                "matrix=[{}]",
+                "window=warm");
+        assertThat(run(out, false, "1/1").isSuccess()).isFalse();
+        assertThat(ResultsCsv.readDirectory(out).stream().map(row -> row.text("status") + ": " + row.text("reason")))
+                .containsExactly("ok: ", "failed: the device is lost");
+        assertThat(names(out)).contains("environment.json", "README.md");
+        assertThat(run(out, true, "1/1").isSuccess()).isFalse();
+        assertThat(ResultsCsv.readDirectory(out).stream().map(row -> row.text("rows_per_layer") + row.text("status")))
+                .containsExactly("20ok", "31failed", "22ok", "24ok");
+        assertThat(measured()).hasSize(4);
+    }
+
+    @Test
     void skippedAndRefusedCellsAloneAreNoFailure() throws IOException {
         definition = Definitions.read(folder, Definitions.SMALL, "rows=16,17");
         assertThat(run(out, false, "1/1").isSuccess()).isTrue();

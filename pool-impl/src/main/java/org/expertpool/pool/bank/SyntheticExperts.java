@@ -62,16 +62,13 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
      */
     public HostSource hostSource(SlabAllocator memory, IntConsumer filled) {
         int slabBytes = SlabSource.slabBytes(layout, experts);
-        List<ByteBuffer> slabs = IntStream.range(0, layers)
-                .parallel()
-                .mapToObj(layer -> {
-                    ByteBuffer slab = memory.slab(layer, slabBytes);
-                    fillLayer(layer, slab);
-                    filled.accept(layer);
-                    return slab;
-                })
-                .toList();
-        return new SlabSource(layout, experts, slabs, alphas());
+        ByteBuffer[] slabs = new ByteBuffer[layers];
+        Parallel.forEach(layers, layer -> {
+            slabs[layer] = memory.slab(layer, slabBytes);
+            fillLayer(layer, slabs[layer]);
+            filled.accept(layer);
+        });
+        return new SlabSource(layout, experts, List.of(slabs), alphas());
     }
 
     /** Writes a layer's rows from the slab's position on, in parallel; the position stays. */

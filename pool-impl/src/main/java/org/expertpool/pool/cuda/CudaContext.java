@@ -28,6 +28,7 @@ public final class CudaContext implements AutoCloseable {
     private final CUcontext context = new CUcontext();
     private final CUmodule module = new CUmodule();
     private final List<CudaResource> resources = new ArrayList<>(); // oldest first; guarded by itself
+    private long made; // resources so far; guarded by them
     private boolean moduleLoaded;
     private boolean closed;
 
@@ -123,7 +124,45 @@ public final class CudaContext implements AutoCloseable {
     /** Takes what was just allocated into ownership. */
     void own(CudaResource resource) {
         synchronized (resources) {
+            resource.number = made++;
             resources.add(resource);
+        }
+    }
+
+    /** Things made and not yet freed. */
+    int alive() {
+        synchronized (resources) {
+            return resources.size();
+        }
+    }
+
+    /** Begins to make several things that are of use together alone; for the thread that opened this. */
+    public Attempt attempt() {
+        synchronized (resources) {
+            return new Attempt(made);
+        }
+    }
+
+    /** Things made together: at its end, all that were made since it began are freed, newest first, unless it succeeded. */
+    public final class Attempt implements AutoCloseable {
+        private final long from;
+        private boolean succeeded;
+
+        private Attempt(long from) {
+            this.from = from;
+        }
+
+        /** Everything is there, and stays. */
+        public void succeeded() {
+            succeeded = true;
+        }
+
+        @Override
+        public void close() {
+            CudaException first = succeeded ? null : free(from);
+            if (first != null) {
+                throw first;
+            }
         }
     }
 
@@ -140,11 +179,7 @@ public final class CudaContext implements AutoCloseable {
             return;
         }
         closed = true;
-        CudaException first = null;
-        while (!resources.isEmpty()) {
-            CudaResource newest = resources.get(resources.size() - 1);
-            first = attempt(newest::close, first);
-        }
+        CudaException first = free(0);
         if (moduleLoaded) {
             first = attempt(
                     () -> CudaException.check(
@@ -157,6 +192,21 @@ public final class CudaContext implements AutoCloseable {
                 first);
         if (first != null) {
             throw first;
+        }
+    }
+
+    /** Frees what has this number or a later one, newest first; goes on after a failure and returns the first. */
+    private CudaException free(long from) {
+        CudaException first = null;
+        for (CudaResource newest = newest(); newest != null && newest.number >= from; newest = newest()) {
+            first = attempt(newest::close, first);
+        }
+        return first;
+    }
+
+    private CudaResource newest() {
+        synchronized (resources) {
+            return resources.isEmpty() ? null : resources.get(resources.size() - 1);
         }
     }
 

@@ -4,6 +4,7 @@ package org.expertpool.pool.cuda;
 abstract class CudaResource implements AutoCloseable {
     private final CudaContext context;
     private boolean closed;
+    long number; // in the order of making, the context's
 
     CudaResource(CudaContext context) {
         this.context = context;

@@ -19,13 +19,15 @@ public final class DeviceBuffer extends CudaResource {
 
     /** New device memory with what {@code fill} writes into a little-endian buffer of so many bytes; there on return. */
     public static DeviceBuffer holding(CudaContext context, CudaStream stream, long bytes, Consumer<ByteBuffer> fill) {
-        DeviceBuffer device = new DeviceBuffer(context, bytes);
-        try (PinnedSlab host = new PinnedSlab(context, bytes)) {
+        try (CudaContext.Attempt all = context.attempt();
+                PinnedSlab host = new PinnedSlab(context, bytes)) {
+            DeviceBuffer device = new DeviceBuffer(context, bytes);
             fill.accept(host.buffer());
             device.upload(0, host, 0, bytes, stream);
             stream.synchronise("upload " + bytes + " bytes");
+            all.succeeded();
+            return device;
         }
-        return device;
     }
 
     public long address() {

@@ -46,18 +46,21 @@ public final class DevicePlanner implements Planner {
         this.context = context;
         this.config = config;
         this.launch = launch;
-        stream = new CudaStream(context);
-        tables = new DeviceTables(context, config, stream);
-        long bytes = INPUT_BYTES + STEP_OUTPUT.bytes() + (long) Integer.BYTES * config.experts();
-        stepMemory = new DeviceBuffer(context, bytes);
-        stepHost = new PinnedSlab(context, bytes);
-        long output = stepMemory.address() + INPUT_BYTES;
-        kernel = new StepLaunch(context, tables, output, output + STEP_OUTPUT.bytes());
-        graphs = new CudaGraph[config.layers()];
-        plan = new StepPlan(config);
-        clearStepMemory();
-        tables.upload(new PoolTables(config));
-        tables.controls(controls);
+        try (CudaContext.Attempt all = context.attempt()) {
+            stream = new CudaStream(context);
+            tables = new DeviceTables(context, config, stream);
+            long bytes = INPUT_BYTES + STEP_OUTPUT.bytes() + (long) Integer.BYTES * config.experts();
+            stepMemory = new DeviceBuffer(context, bytes);
+            stepHost = new PinnedSlab(context, bytes);
+            long output = stepMemory.address() + INPUT_BYTES;
+            kernel = new StepLaunch(context, tables, output, output + STEP_OUTPUT.bytes());
+            graphs = new CudaGraph[config.layers()];
+            plan = new StepPlan(config);
+            clearStepMemory();
+            tables.upload(new PoolTables(config));
+            tables.controls(controls);
+            all.succeeded();
+        }
     }
 
     @Override

@@ -34,15 +34,18 @@ public final class DeviceTables implements AutoCloseable {
         long keyBytes = (long) Integer.BYTES * config.keys();
         long rowBytes = (long) Integer.BYTES * config.bankRows();
         long total = 6L * ALIGNMENT + 3 * keyBytes + 3 * rowBytes + PLAN_STATE.bytes() + PLAN_CONTROLS.bytes();
-        host = new PinnedSlab(context, total); // refuses 2 GiB and more, so that offsets below fit an int
-        device = new DeviceBuffer(context, total);
-        hotRowAt = aligned(2 * rowBytes); // rowUse comes first
-        coldRowAt = aligned(hotRowAt + keyBytes);
-        missCountAt = aligned(coldRowAt + keyBytes);
-        rowKeyAt = aligned(missCountAt + keyBytes);
-        stateAt = aligned(rowKeyAt + rowBytes);
-        controlsAt = aligned(stateAt + PLAN_STATE.bytes());
-        host.buffer().put(stateAt, new byte[PLAN_STATE.bytes()]);
+        try (CudaContext.Attempt all = context.attempt()) {
+            host = new PinnedSlab(context, total); // refuses 2 GiB and more, so that offsets below fit an int
+            device = new DeviceBuffer(context, total);
+            hotRowAt = aligned(2 * rowBytes); // rowUse comes first
+            coldRowAt = aligned(hotRowAt + keyBytes);
+            missCountAt = aligned(coldRowAt + keyBytes);
+            rowKeyAt = aligned(missCountAt + keyBytes);
+            stateAt = aligned(rowKeyAt + rowBytes);
+            controlsAt = aligned(stateAt + PLAN_STATE.bytes());
+            host.buffer().put(stateAt, new byte[PLAN_STATE.bytes()]);
+            all.succeeded();
+        }
     }
 
     /** Writes a PlanTables struct that points here. */

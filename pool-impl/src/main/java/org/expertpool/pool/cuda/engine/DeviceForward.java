@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaGraph;
 import org.expertpool.pool.cuda.CudaStream;
@@ -16,6 +17,8 @@ import org.expertpool.pool.format.Bf16;
  * by data on the output of the layer before. Inputs are seeded, standard normal, and fixed by layer.
  */
 public final class DeviceForward implements AutoCloseable {
+    private static final long MOST_UPLOAD_BYTES = 64L << 20;
+
     private final DeviceModel model;
     private final CallMemory memory;
     private final LayerCalls calls;
@@ -32,36 +35,43 @@ public final class DeviceForward implements AutoCloseable {
         }
         this.model = model;
         mode = spec.mode();
-        memory = new CallMemory(model, spec.tokens(), spec.inputs());
-        upload(spec.seed());
-        calls = engine.bind(memory);
-        dense = spec.denseBytes() == 0 ? null : new DenseWork(model, memory, spec.denseBytes());
-        routes = new RouteReplay(
-                model,
-                engine,
-                calls,
-                memory,
-                spec.tape(),
-                spec.hashSlots(),
-                spec.reading(),
-                layer -> dense == null ? 0 : dense.digest(layer));
-        for (int layer = 0; layer < model.layers(); layer++) {
-            enqueueBetween(layer, model.stream());
-            calls.enqueue(layer, model.stream());
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            memory = new CallMemory(model, spec.tokens(), spec.inputs());
+            upload(spec.seed());
+            calls = engine.bind(memory);
+            dense = spec.denseBytes() == 0 ? null : new DenseWork(model, memory, spec.denseBytes());
+            routes = new RouteReplay(
+                    model,
+                    engine,
+                    calls,
+                    memory,
+                    spec.tape(),
+                    spec.hashSlots(),
+                    spec.reading(),
+                    layer -> dense == null ? 0 : dense.digest(layer));
+            for (int layer = 0; layer < model.layers(); layer++) {
+                enqueueBetween(layer, model.stream());
+                calls.enqueue(layer, model.stream());
+            }
+            routes.finish("warm up engine " + engine.name());
+            capture();
+            reset();
+            all.succeeded();
         }
-        routes.finish("warm up engine " + engine.name());
-        capture();
-        reset();
     }
 
     private void upload(long seed) {
         Random random = new Random(seed);
-        try (PinnedSlab host = new PinnedSlab(model.context(), memory.outputBytes() * memory.slots())) {
-            while (host.buffer().hasRemaining()) {
-                host.buffer().putShort(Bf16.fromFloat((float) random.nextGaussian()));
+        long bytes = memory.outputBytes() * memory.slots(); // may be more than one slab holds
+        try (PinnedSlab host = new PinnedSlab(model.context(), Math.min(bytes, MOST_UPLOAD_BYTES))) {
+            for (long at = 0; at < bytes; at += host.bytes()) {
+                int part = (int) Math.min(host.bytes(), bytes - at);
+                for (int i = 0; i < part; i += Short.BYTES) {
+                    host.buffer().putShort(i, Bf16.fromFloat((float) random.nextGaussian()));
+                }
+                memory.memory().upload(memory.activationsAt(0) + at, host, 0, part, model.stream());
+                model.stream().synchronise("upload the inputs");
             }
-            memory.memory().upload(memory.activationsAt(0), host, 0, host.bytes(), model.stream());
-            model.stream().synchronise("upload the inputs");
         }
     }
 

@@ -15,8 +15,13 @@ public record DeviceModel(
     /** Uploads the alphas. */
     public static DeviceModel of(CudaContext context, PinnedSource source, int topK) {
         MoeShape shape = new MoeShape(source.experts(), topK, source.layout());
-        CudaStream stream = new CudaStream(context);
-        return new DeviceModel(context, stream, source, new AlphaTable(context, source, stream), shape);
+        try (CudaContext.Attempt all = context.attempt()) {
+            CudaStream stream = new CudaStream(context);
+            DeviceModel model =
+                    new DeviceModel(context, stream, source, new AlphaTable(context, source, stream), shape);
+            all.succeeded();
+            return model;
+        }
     }
 
     /** A layer's rows in the host source, as kernels read them. */

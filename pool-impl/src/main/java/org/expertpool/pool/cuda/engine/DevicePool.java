@@ -5,6 +5,7 @@ import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import org.expertpool.pool.PoolFailureException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.DeviceBuffer;
 import org.expertpool.pool.cuda.DevicePlanner;
 import org.expertpool.pool.cuda.DeviceTables;
@@ -42,19 +43,22 @@ public final class DevicePool implements LayerEngine {
     private DevicePool(DeviceModel model, PoolConfig config, int copyBlocks) {
         this.model = model;
         this.config = config;
-        tables = new DeviceTables(model.context(), config, model.stream());
-        tables.upload(new PoolTables(config));
-        tables.controls(controls);
-        bank = new DeviceBank(model.context(), model.shape().row(), config.bankRows());
-        copier = new RowCopier(model.context(), model.source(), bank, copyBlocks, model.stream());
-        plans = new DeviceBuffer(model.context(), (long) STEP_OUTPUT.bytes() * config.layers());
-        plans.fill(0, plans.bytes(), (byte) 0, model.stream());
-        stepMaps = new DeviceBuffer(model.context(), (long) Integer.BYTES * config.keys());
-        int rows = config.poolRows() / config.layers();
-        for (int layer = 0; layer < config.layers(); layer++) {
-            bank.copyIn(layer * rows, model.source(), layer, 0, rows, model.stream());
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            tables = new DeviceTables(model.context(), config, model.stream());
+            tables.upload(new PoolTables(config));
+            tables.controls(controls);
+            bank = new DeviceBank(model.context(), model.shape().row(), config.bankRows());
+            copier = new RowCopier(model.context(), model.source(), bank, copyBlocks, model.stream());
+            plans = new DeviceBuffer(model.context(), (long) STEP_OUTPUT.bytes() * config.layers());
+            plans.fill(0, plans.bytes(), (byte) 0, model.stream());
+            stepMaps = new DeviceBuffer(model.context(), (long) Integer.BYTES * config.keys());
+            int rows = config.poolRows() / config.layers();
+            for (int layer = 0; layer < config.layers(); layer++) {
+                bank.copyIn(layer * rows, model.source(), layer, 0, rows, model.stream());
+            }
+            model.stream().synchronise("copy in the first " + rows + " rows of " + config.layers() + " layers");
+            all.succeeded();
         }
-        model.stream().synchronise("copy in the first " + rows + " rows of " + config.layers() + " layers");
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.expertpool.pool.cuda.engine;
 
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 
 /**
  * Engines whose rows never move. {@code resident}: every layer in device memory. {@code uva}: the first layers stay on the
@@ -19,13 +20,16 @@ public final class FixedEngine implements LayerEngine {
         this.hostLayers = hostLayers;
         int experts = model.shape().experts();
         int residentLayers = model.layers() - hostLayers;
-        bank = residentLayers == 0
-                ? null
-                : new DeviceBank(model.context(), model.shape().row(), Math.multiplyExact(residentLayers, experts));
-        for (int layer = hostLayers; layer < model.layers(); layer++) {
-            bank.copyIn((layer - hostLayers) * experts, model.source(), layer, 0, experts, model.stream());
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            bank = residentLayers == 0
+                    ? null
+                    : new DeviceBank(model.context(), model.shape().row(), Math.multiplyExact(residentLayers, experts));
+            for (int layer = hostLayers; layer < model.layers(); layer++) {
+                bank.copyIn((layer - hostLayers) * experts, model.source(), layer, 0, experts, model.stream());
+            }
+            model.stream().synchronise("copy in the resident layers");
+            all.succeeded();
         }
-        model.stream().synchronise("copy in the resident layers");
     }
 
     /** Copies every layer in. */

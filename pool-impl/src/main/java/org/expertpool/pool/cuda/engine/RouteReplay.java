@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntToLongFunction;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
 import org.expertpool.pool.cuda.Kernel;
@@ -86,27 +87,31 @@ public final class RouteReplay implements AutoCloseable {
         this.hashSlots = hashSlots;
         outputWords =
                 Math.toIntExact(memory.outputBytes() / WORD_BYTES / (reading == Reading.ALL ? 1 : memory.tokens()));
-        ids = DeviceBuffer.holding(
-                model.context(),
-                model.stream(),
-                (long) Integer.BYTES * tape.ids().length,
-                to -> to.asIntBuffer().put(tape.ids()));
-        weights = DeviceBuffer.holding(
-                model.context(),
-                model.stream(),
-                (long) Float.BYTES * tape.weights().length,
-                to -> to.asFloatBuffer().put(tape.weights()));
-        long bytes = ROUTE_STATE.bytes() + (long) Long.BYTES * hashSlots;
-        state = new DeviceBuffer(model.context(), bytes);
-        host = new PinnedSlab(model.context(), bytes);
-        for (int layer = 0; layer <= model.layers(); layer++) {
-            int before = (layer + model.layers() - 1) % model.layers();
-            layers.add(kernel(layer, engine.validates(), calls.plan(before), memory, tape));
-            layers.get(layer)
-                    .argument()
-                    .putLong(ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0);
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            ids = DeviceBuffer.holding(
+                    model.context(),
+                    model.stream(),
+                    (long) Integer.BYTES * tape.ids().length,
+                    to -> to.asIntBuffer().put(tape.ids()));
+            weights = DeviceBuffer.holding(
+                    model.context(),
+                    model.stream(),
+                    (long) Float.BYTES * tape.weights().length,
+                    to -> to.asFloatBuffer().put(tape.weights()));
+            long bytes = ROUTE_STATE.bytes() + (long) Long.BYTES * hashSlots;
+            state = new DeviceBuffer(model.context(), bytes);
+            host = new PinnedSlab(model.context(), bytes);
+            for (int layer = 0; layer <= model.layers(); layer++) {
+                int before = (layer + model.layers() - 1) % model.layers();
+                layers.add(kernel(layer, engine.validates(), calls.plan(before), memory, tape));
+                layers.get(layer)
+                        .argument()
+                        .putLong(
+                                ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0);
+            }
+            reset();
+            all.succeeded();
         }
-        reset();
     }
 
     private Kernel kernel(int layer, boolean engineValidates, long planBefore, CallMemory memory, RoutingTape tape) {

@@ -3,6 +3,7 @@ package org.expertpool.pool.cuda.engine;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
 
@@ -25,11 +26,14 @@ public final class SplitEngine implements LayerEngine {
         }
         this.model = model;
         this.rows = rows;
-        bank = new DeviceBank(model.context(), model.shape().row(), Math.multiplyExact(model.layers(), rows));
-        for (int layer = 0; layer < model.layers(); layer++) {
-            bank.copyIn(layer * rows, model.source(), layer, 0, rows, model.stream());
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            bank = new DeviceBank(model.context(), model.shape().row(), Math.multiplyExact(model.layers(), rows));
+            for (int layer = 0; layer < model.layers(); layer++) {
+                bank.copyIn(layer * rows, model.source(), layer, 0, rows, model.stream());
+            }
+            model.stream().synchronise("copy in the first " + rows + " rows of each layer");
+            all.succeeded();
         }
-        model.stream().synchronise("copy in the first " + rows + " rows of each layer");
     }
 
     @Override

@@ -66,4 +66,21 @@ class DeviceForwardTest {
                         .startsWith(message == null ? "" : message)
                         .endsWith("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
     }
+
+    @Test
+    void nothingIsLeftWhereAnAllocationFails() throws Exception {
+        String allocations =
+                "cuMemAlloc,cuMemHostAlloc,cuMemHostRegister,cuStreamCreate,cuEventCreate,cuGraphInstantiate";
+        assertThat(EmulatedDriver.run(EmulatedLeaks.class, List.of(), Map.of("EMULATED_FAIL_STAIRS", allocations)))
+                .containsExactly(
+                        "model: nothing left",
+                        "planner: nothing left",
+                        "uva rows: 1 failures",
+                        "uva: 1 failures",
+                        "pool: nothing left",
+                        "forward: nothing left",
+                        "other forward: nothing left",
+                        "outputs equal",
+                        "not freed: 0");
+    }
 }

@@ -24,8 +24,11 @@ final class ForwardFixture {
 
     ForwardFixture(CudaContext context) {
         SyntheticExperts experts = new SyntheticExperts(5, LAYERS, EXPERTS, new ExpertRowLayout(64, 64));
-        model = DeviceModel.of(
-                context, PinnedSource.load(context, memory -> experts.hostSource(memory, layer -> {})), TOP_K);
+        try (CudaContext.Attempt all = context.attempt()) {
+            model = DeviceModel.of(
+                    context, PinnedSource.load(context, memory -> experts.hostSource(memory, layer -> {})), TOP_K);
+            all.succeeded();
+        }
     }
 
     PoolConfig config(int rows) {

@@ -1,0 +1,64 @@
+package org.expertpool.pool.cuda.engine;
+
+import java.util.function.Supplier;
+import org.expertpool.pool.cuda.Alive;
+import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaException;
+import org.expertpool.pool.cuda.DevicePlanner;
+import org.expertpool.pool.lifecycle.RowCheck;
+
+/**
+ * What the child JVM of {@link DeviceForwardTest} runs where every allocation fails in turn: each time nothing may be left,
+ * and what was there before goes on working.
+ */
+final class EmulatedLeaks {
+    private final CudaContext context;
+
+    private EmulatedLeaks(CudaContext context) {
+        this.context = context;
+    }
+
+    public static void main(String[] arguments) {
+        try (CudaContext context = CudaContext.open()) {
+            EmulatedLeaks program = new EmulatedLeaks(context);
+            ForwardFixture fixture = program.inTheEnd("model", () -> new ForwardFixture(context));
+            DeviceModel model = fixture.model;
+            program.inTheEnd("planner", () -> new DevicePlanner(context, fixture.config(3), DevicePlanner.Launch.EAGER))
+                    .close();
+            program.inTheEnd("uva rows", () -> new SplitEngine(model, 3)).close();
+            try (LayerEngine uva = program.inTheEnd("uva", () -> FixedEngine.uva(model, 1));
+                    DevicePool pool = program.inTheEnd("pool", () -> DevicePool.install(model, fixture.config(3), 2));
+                    DeviceForward forward = program.inTheEnd("forward", () -> program.forward(model, pool))) {
+                pool.openGate(RowCheck.SAMPLED);
+                DeviceForward other = program.inTheEnd("other forward", () -> program.forward(model, uva));
+                System.out.println(forward.run(2).hash(1) == other.run(2).hash(1) ? "outputs equal" : "outputs differ");
+                other.close();
+            }
+        }
+    }
+
+    private DeviceForward forward(DeviceModel model, LayerEngine engine) {
+        RoutingTape tape = ForwardFixture.tape(1);
+        ForwardSpec spec = ForwardSpec.of(1, tape, 2, 1, 2, DecodeGraph.FULL_DECODE);
+        return new DeviceForward(model, engine, spec.withDenseBytes(256));
+    }
+
+    private <T> T inTheEnd(String what, Supplier<T> make) {
+        int before = Alive.in(context);
+        context.freeBytes(); // from here on to the next time, the driver fails
+        for (int failures = 0; ; failures++) {
+            try {
+                T made = make.get();
+                context.freeBytes();
+                System.out.println(what + ": " + (failures > 1 ? "nothing left" : failures + " failures"));
+                return made;
+            } catch (CudaException failure) {
+                if (!failure.isOutOfMemory() || Alive.in(context) != before) {
+                    throw new AssertionError(
+                            what + ", failure " + failures + ": " + Alive.in(context) + " alive, " + before + " before",
+                            failure);
+                }
+            }
+        }
+    }
+}
