@@ -30,7 +30,8 @@ public record PoolControls(int gate, int promoteLimit, int promoteInterval, int 
         Map<Control, Integer> next = new EnumMap<>(Control.class);
         changes.forEach((name, value) -> {
             Control control = Control.named(name);
-            if (value.doubleValue() % 1 != 0) {
+            // A fraction, or so large that only its low bits would be left.
+            if (value.doubleValue() != value.longValue()) {
                 throw new BadInputException("control " + name + " is " + value + ", expected a whole number");
             }
             next.put(control, control.require(value.longValue()));

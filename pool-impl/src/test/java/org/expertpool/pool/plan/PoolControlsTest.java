@@ -3,6 +3,7 @@ package org.expertpool.pool.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.math.BigInteger;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.expertpool.pool.BadInputException;
@@ -59,6 +60,14 @@ class PoolControlsTest {
         assertThatThrownBy(() -> PoolControls.DEFAULTS.with(Map.of("gate", value)))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("control gate is " + value + ", expected a whole number");
+    }
+
+    @Test
+    void numbersBeyondSixtyFourBitsAreRefusedNotCutOff() {
+        BigInteger value = BigInteger.ONE.shiftLeft(64); // its low 64 bits are a promoteLimit that is allowed
+        assertThatThrownBy(() -> PoolControls.DEFAULTS.with(Map.of("promoteLimit", value)))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("control promoteLimit is 18446744073709551616, expected a whole number");
     }
 
     @Test
