@@ -1,6 +1,7 @@
 package org.expertpool.harness.bench;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.expertpool.harness.trace.InMemoryTrace;
@@ -24,6 +25,7 @@ final class WorkingSetTrace {
 
     final List<RoutingEvent> events = new ArrayList<>();
     final InMemoryTrace trace;
+    final int[] firstUse = new int[LAYERS * EXPERTS]; // by key: number of the event that selects it first, or NEVER
 
     WorkingSetTrace() {
         SplittableRandom random = new SplittableRandom(1);
@@ -43,6 +45,20 @@ final class WorkingSetTrace {
             builder.decode(forward == 0, forward, ids);
         }
         trace = builder.build();
+        foretell();
+    }
+
+    /** Next uses within the pass, for clairvoyant policies. */
+    private void foretell() {
+        Arrays.fill(firstUse, RoutingEvent.NEVER);
+        for (int number = events.size() - 1; number >= 0; number--) {
+            RoutingEvent event = events.get(number);
+            for (int i = 0; i < event.size; i++) {
+                int key = event.layer * EXPERTS + event.experts[i];
+                event.nextUse[i] = firstUse[key];
+                firstUse[key] = number;
+            }
+        }
     }
 
     private static RoutingEvent event(int layer, int[] experts) {
