@@ -30,9 +30,9 @@ import picocli.CommandLine.Spec;
         })
 final class TraceMergeCommand implements Callable<Integer> {
     @Parameters(
-            arity = "2..*",
-            paramLabel = "IN... OUT",
-            description = "Traces to read, and the canonical file to write.")
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Traces to read, and last the canonical file to write.")
     private List<Path> files;
 
     @Option(names = "--streams", required = true, paramLabel = "K", description = "Sequences side by side.")
@@ -50,7 +50,7 @@ final class TraceMergeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         if (files.size() < 2) {
-            throw new BadInputException("merge: one file given, expected at least one to read and one to write");
+            throw new BadInputException("one file given, expected at least one to read and one to write");
         }
         Path out = files.get(files.size() - 1);
         List<RoutingTrace> traces = new ArrayList<>();

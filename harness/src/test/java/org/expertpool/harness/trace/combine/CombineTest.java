@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.expertpool.harness.cli.CommandResult;
 import org.expertpool.harness.cli.Main;
 import org.expertpool.harness.trace.ForwardHeader;
 import org.expertpool.harness.trace.InMemoryTrace;
@@ -230,6 +231,11 @@ class CombineTest {
         Path union = folder.resolve("union.trace");
         assertThat(Main.run("trace", "merge", "--streams", "2", in.toString(), merged.toString()))
                 .isZero();
+        assertThat(CommandResult.poolbench("trace", "merge", in.toString(), "--streams", "2"))
+                .isEqualTo(new CommandResult(
+                        2,
+                        "",
+                        "poolbench trace merge: one file given, expected at least one to read and one to write\n"));
         assertThat(Main.run("trace", "union", "--rows", "4", in.toString(), union.toString()))
                 .isZero();
         try (RoutingTrace read = Traces.open(merged)) {
