@@ -7,10 +7,16 @@ import org.expertpool.pool.cuda.engine.DeviceMoeEngine;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.engine.Float64Layer;
 
-/** Outputs of every layer beside float64, within the bounds of the arithmetic; and tokens alone beside their batch. */
+/** Outputs of layers from the first to the last beside float64, within the bounds of the arithmetic; and tokens alone beside their batch. */
 final class FloatConformance {
     /** Of a layer's largest output: that of a bf16's last place, and what the chain may add. */
     private static final double MOST_PEAK_ERROR = 2e-2;
+
+    /** Of a layer's outputs: enough for their error to be a mean. */
+    private static final int VALUES = 4096;
+
+    /** Float64 takes its time: of more layers, some, the last among them. */
+    private static final int MOST_LAYERS = 8;
 
     private final EngineShape shape;
     private final DeviceModel model;
@@ -27,7 +33,7 @@ final class FloatConformance {
     void run() {
         try (DeviceMoeEngine engine = new DeviceMoeEngine(model, resident)) {
             Float64Layer exact = new Float64Layer(model.source(), shape.topK());
-            report.compare("float64, chain and largest output of every layer", () -> layers(engine, exact));
+            report.compare("float64, chain and largest output by layer", () -> layers(engine, exact));
             report.compare("float64, worst lane", () -> lanes(engine, exact));
             for (int tokens : shape.wide()) {
                 if (tokens > 1 && tokens <= 512) {
@@ -39,15 +45,17 @@ final class FloatConformance {
 
     /** A layer's largest output tells of rows read at wrong places where few values are wrong. */
     private Verification.Outcome layers(DeviceMoeEngine engine, Float64Layer exact) {
-        int tokens = shape.row().hidden() < 512 ? 64 : 4; // enough values for the error to be a mean
-        for (int layer = 0; layer < shape.layers(); layer++) {
+        int tokens = Math.max(1, VALUES / shape.row().hidden());
+        int step = (shape.layers() + MOST_LAYERS - 1) / MOST_LAYERS;
+        for (int layer = shape.layers() - 1; layer >= 0; layer -= step) {
             MoeCalls call = shape.calls(tokens, layer);
             double[] expected = exact.forward(layer, call.roundedInputs(), call.ids(), call.weights());
             double[] actual = MoeCalls.widen(forward(engine, layer, call));
             double chain = MoeCalls.relativeError(actual, expected);
             double peak = Math.abs(peak(actual) / peak(expected) - 1);
             if (!(chain <= EngineChecks.CHAIN_BOUND && peak <= MOST_PEAK_ERROR)) {
-                return outcome(layer + 1, "layer " + layer + ": chain " + chain + ", largest output " + peak);
+                return outcome(
+                        shape.layers() - layer, "layer " + layer + ": chain " + chain + ", largest output " + peak);
             }
         }
         return outcome(shape.layers(), null);

@@ -1,8 +1,10 @@
 package org.expertpool.harness.verify;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
@@ -43,43 +45,71 @@ final class WideConformance {
     }
 
     void run(LayerEngine resident, List<LayerEngine> others) {
+        Map<Integer, List<Long>> expected = new HashMap<>(); // by tokens
         for (int tokens : shape.wide()) {
-            RoutingTape tape = shape.tape(tokens, FORWARDS, tokens);
-            List<Long> expected = forwards.hashes(resident, tape, DecodeGraph.NONE);
-            boolean largest = tokens == MoeShape.MAX_TOKENS; // some seconds a comparison
-            List<DecodeGraph> modes =
-                    largest ? List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE) : List.of(DecodeGraph.values());
-            for (DecodeGraph mode : modes) {
-                String suffix = ", " + tokens + " tokens, " + mode.name().toLowerCase(Locale.ROOT);
-                report.compare("wide resident" + suffix, () -> compare(expected, resident, tape, mode));
+            RoutingTape tape = tape(tokens);
+            expected.put(tokens, forwards.hashes(resident, tape, DecodeGraph.NONE));
+            for (DecodeGraph mode : modes(tokens)) {
+                String suffix = suffix(tokens, mode);
+                report.compare("wide resident" + suffix, () -> compare(expected.get(tokens), resident, tape, mode));
                 for (LayerEngine engine : others) {
-                    report.compare("wide " + engine.name() + suffix, () -> compare(expected, engine, tape, mode));
+                    report.compare(
+                            "wide " + engine.name() + suffix, () -> compare(expected.get(tokens), engine, tape, mode));
                 }
             }
-            for (int rows : largest ? shape.rows().subList(1, 2) : shape.rows()) {
-                partitioned(rows, tape, modes, expected);
-                if (!largest) {
+        }
+        for (int rows : shape.rows()) {
+            List<Integer> widths = shape.wide().stream()
+                    .filter(tokens -> !isLargest(tokens) || rows == shape.rows().get(1)) // one N is enough there
+                    .toList();
+            try (DevicePool pool = placed(rows)) {
+                widths.forEach(tokens -> unchanged(pool, tape(tokens), expected.get(tokens)));
+            }
+            for (int tokens : widths) {
+                String name = ", N=" + rows + ", " + tokens + " tokens";
+                report.compare(
+                        "streamed, " + PROMOTED + " a call stay" + name,
+                        () -> promoted(rows, tape(tokens), expected.get(tokens)));
+                if (!isLargest(tokens)) {
                     report.compare(
-                            "planned and wide in turn, N=" + rows + ", " + tokens + " tokens",
-                            () -> inTurn(rows, resident, tape, expected));
+                            "planned and wide in turn" + name,
+                            () -> inTurn(rows, resident, tape(tokens), expected.get(tokens)));
                 }
             }
         }
     }
 
-    private void partitioned(int rows, RoutingTape tape, List<DecodeGraph> modes, List<Long> expected) {
-        String name = ", N=" + rows + ", " + tape.lanes() / shape.topK() + " tokens";
-        for (DecodeGraph mode : modes) {
+    private RoutingTape tape(int tokens) {
+        return shape.tape(tokens, FORWARDS, tokens);
+    }
+
+    /** Some seconds a comparison. */
+    private static boolean isLargest(int tokens) {
+        return tokens == MoeShape.MAX_TOKENS;
+    }
+
+    private static List<DecodeGraph> modes(int tokens) {
+        return isLargest(tokens) ? List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE) : List.of(DecodeGraph.values());
+    }
+
+    private static String suffix(int tokens, DecodeGraph mode) {
+        return ", " + tokens + " tokens, " + mode.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Every way over the same residents, which none of them changes. */
+    private void unchanged(DevicePool pool, RoutingTape tape, List<Long> expected) {
+        int tokens = tape.lanes() / shape.topK();
+        String rows = ", N=" + pool.config().rows();
+        for (DecodeGraph mode : modes(tokens)) {
             report.compare(
-                    "host view" + name + ", " + mode.name().toLowerCase(Locale.ROOT),
-                    () -> unchanged(rows, new WidePool.HostView(), tape, mode, expected));
+                    "host view" + rows + suffix(tokens, mode),
+                    () -> unchanged(pool, new WidePool.HostView(), tape, mode, expected));
         }
         for (StreamPlan.Shape ring : List.of(StreamPlan.Shape.DEFAULT, SMALL_RING)) {
             report.compare(
-                    "streamed, ring of " + ring.ringRows() + name,
-                    () -> unchanged(rows, new WidePool.Streamed(ring, 0), tape, DecodeGraph.NONE, expected));
+                    "streamed, ring of " + ring.ringRows() + rows + ", " + tokens + " tokens",
+                    () -> unchanged(pool, new WidePool.Streamed(ring, 0), tape, DecodeGraph.NONE, expected));
         }
-        report.compare("streamed, " + PROMOTED + " a call stay" + name, () -> promoted(rows, tape, expected));
     }
 
     private Verification.Outcome compare(List<Long> expected, LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
@@ -88,10 +118,10 @@ final class WideConformance {
 
     /** Same outputs, and tables as before although the gate is open. */
     private Verification.Outcome unchanged(
-            int rows, WidePool.Way way, RoutingTape tape, DecodeGraph mode, List<Long> expected) {
-        try (DevicePool pool = placed(rows);
-                DeviceForward forward = forwards.prepare(new WidePool(pool, way), tape, mode)) {
-            pool.openGate(SAMPLE);
+            DevicePool pool, WidePool.Way way, RoutingTape tape, DecodeGraph mode, List<Long> expected) {
+        pool.closeGate(); // calls are prepared before it opens
+        try (DeviceForward forward = forwards.prepare(new WidePool(pool, way), tape, mode)) {
+            pool.openGate(RowCheck.SAMPLED);
             PoolTables before = pool.tables();
             List<Long> actual = Forwards.hashes(forward.run(FORWARDS), FORWARDS);
             return outcome(
@@ -99,7 +129,7 @@ final class WideConformance {
                     0,
                     Forwards.difference(expected, actual)
                             .or(() -> before.firstDifference(pool.tables()))
-                            .or(() -> DecodeConformance.failure(() -> pool.check(SAMPLE))));
+                            .or(() -> DecodeConformance.failure(() -> pool.check(RowCheck.SAMPLED))));
         }
     }
 
