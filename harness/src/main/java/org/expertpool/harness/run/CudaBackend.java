@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.expertpool.harness.analysis.Table;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.exact.DeviceReplay;
@@ -31,6 +32,7 @@ final class CudaBackend implements CellBackend {
     private final CellCounts counts;
     private final DeviceEngines engines;
     private final DeviceSession session;
+    private final DecodeStretches stretches = new DecodeStretches();
 
     CudaBackend(Definition definition, TraceLibrary traces) {
         this.definition = definition;
@@ -106,6 +108,7 @@ final class CudaBackend implements CellBackend {
             }
             row.put("output_sha256", result.outputSha256());
             DeviceTimes.put(result, model.layers(), row);
+            stretches.keep(cell, result.decodeMicros());
         }
         row.put(
                 "note",
@@ -144,6 +147,12 @@ final class CudaBackend implements CellBackend {
             case PIECEWISE -> DecodeGraph.PIECEWISE;
             case FULL_DECODE, FULL -> DecodeGraph.FULL_DECODE;
         };
+    }
+
+    /** Only of cells measured by this process: the file of results holds no times of single forwards. */
+    @Override
+    public List<Table> details(List<Cell> cells, int stretchForwards) {
+        return List.of(stretches.table(cells, stretchForwards));
     }
 
     @Override

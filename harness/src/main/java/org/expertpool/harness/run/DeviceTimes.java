@@ -1,6 +1,5 @@
 package org.expertpool.harness.run;
 
-import java.util.List;
 import org.expertpool.harness.exact.DeviceReplay;
 import org.expertpool.harness.record.ResultRow;
 
@@ -19,11 +18,18 @@ final class DeviceTimes {
         }
         row.put("decode_tok_per_s", result.steadyTokens() * MICROS_PER_SECOND / result.steadyMicros());
         row.put("decode_ms_per_token", result.steadyMicros() / MICROS_PER_MILLI / result.steadyTokens());
-        List<Double> sorted = result.decodeMicros().stream().sorted().toList();
+        double[] sorted = result.decodeMicros().stream()
+                .mapToDouble(Double::doubleValue)
+                .sorted()
+                .toArray();
         for (int percent : new int[] {50, 99}) {
-            double micros = sorted.get((int) Math.ceil(percent / 100.0 * sorted.size()) - 1);
-            row.put("step_p" + percent + "_us", micros / layers);
+            row.put("step_p" + percent + "_us", percentile(sorted, percent) / layers);
         }
+    }
+
+    /** The least of the times that at least so many in a hundred keep to. */
+    static double percentile(double[] ascending, int percent) {
+        return ascending[(int) Math.ceil(percent / 100.0 * ascending.length) - 1];
     }
 
     private static void putPrefill(DeviceReplay.Prefill prefill, ResultRow.Builder row) {

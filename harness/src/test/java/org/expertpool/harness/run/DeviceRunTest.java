@@ -71,6 +71,10 @@ class DeviceRunTest {
             where = { basis = "measured" }
             equal = "output_sha256"
             reference = { engine = "resident" }
+
+            [details]
+            where = { engine = "pool" }
+            stretch_forwards = 3
             """;
 
     @TempDir
@@ -114,6 +118,10 @@ class DeviceRunTest {
                     assertThat(row.text("device")).isEqualTo("h200");
                     assertThat(row.number("decode_tok_per_s").orElseThrow()).isPositive();
                 });
+        assertThat(Files.readAllLines(out.resolve("details/decode_times.csv")))
+                .hasSize(1 + 3 * 2) // three pools, stretches of three forwards and of one
+                .contains("\"engine=pool,graph_mode=full-decode,partition=host-view,memory=48GiB\""
+                        + ",3,1,0.250000,0.250000,0.250000");
         assertThat(rows.get(1).text("context_capacity_tokens"))
                 .isEqualTo(rows.get(5).text("context_capacity_tokens"));
     }

@@ -1,0 +1,47 @@
+package org.expertpool.harness.run;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.expertpool.harness.analysis.Table;
+
+/** Times of the decode forwards of measured cells, by stretches of a run: how speed changes as a pool gets warm. */
+final class DecodeStretches {
+    private static final double MICROS_PER_MILLI = 1e3;
+
+    private final Map<String, double[]> micros = new HashMap<>(); // by cell id, of its last repetition
+
+    void keep(Cell cell, List<Double> decodeMicros) {
+        micros.put(
+                cell.id(),
+                decodeMicros.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
+    /** A line per cell and stretch of so many scored decode forwards, the last one shorter. */
+    Table table(List<Cell> cells, int stretchForwards) {
+        Table table = Table.of(
+                "decode_times",
+                "cell",
+                "from_decode_forward",
+                "decode_forwards",
+                "decode_ms_per_forward",
+                "decode_ms_per_forward_p50",
+                "decode_ms_per_forward_p99");
+        for (Cell cell : cells) {
+            double[] all = micros.getOrDefault(cell.id(), new double[0]);
+            for (int from = 0; from < all.length; from += stretchForwards) {
+                double[] some = Arrays.copyOfRange(all, from, Math.min(all.length, from + stretchForwards));
+                Arrays.sort(some);
+                table.add(List.of(
+                        cell.id(),
+                        from,
+                        some.length,
+                        Arrays.stream(some).sum() / some.length / MICROS_PER_MILLI,
+                        DeviceTimes.percentile(some, 50) / MICROS_PER_MILLI,
+                        DeviceTimes.percentile(some, 99) / MICROS_PER_MILLI));
+            }
+        }
+        return table;
+    }
+}
