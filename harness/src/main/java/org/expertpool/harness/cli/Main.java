@@ -25,6 +25,7 @@ import picocli.CommandLine.ScopeType;
             CheckpointCommand.class,
             CompareCommand.class,
             DoctorCommand.class,
+            FitCommand.class,
             MergeCommand.class,
             PlotCommand.class,
             ReplayCommand.class,

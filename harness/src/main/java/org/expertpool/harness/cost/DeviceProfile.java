@@ -4,9 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.toml.TomlMapper;
 import java.io.IOException;
 import java.io.InputStream;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -37,6 +40,7 @@ public record DeviceProfile(String name, String label, String fittedOn, Map<Stri
             "zero_copy_gb_per_s",
             "copy_latency_us",
             "copy_empty_us",
+            "overlap_us",
             "planner_hit_us",
             "planner_miss_base_us",
             "planner_per_miss_us",
@@ -46,6 +50,8 @@ public record DeviceProfile(String name, String label, String fittedOn, Map<Stri
             "moe_kernels_per_layer",
             "dense_kernels_per_layer",
             "engine_us_per_forward");
+
+    private static final int SIGNIFICANT_DIGITS = 6;
 
     public DeviceProfile {
         constants = Map.copyOf(constants);
@@ -58,6 +64,42 @@ public record DeviceProfile(String name, String label, String fittedOn, Map<Stri
             throw new IllegalArgumentException("profile " + name + " has no constant " + key);
         }
         return constant.value();
+    }
+
+    /** The same card with other values of some constants. */
+    public DeviceProfile with(Map<String, ProfileConstant> others) {
+        Map<String, ProfileConstant> all = new TreeMap<>(constants);
+        all.putAll(others);
+        return new DeviceProfile(name, label, fittedOn, all);
+    }
+
+    /** The profile as a file that {@link #load} reads; values to six significant digits. */
+    public String toml(String newName, String newFittedOn) {
+        StringBuilder text = new StringBuilder();
+        Map<String, String> head = new LinkedHashMap<>();
+        head.put("name", newName);
+        head.put("label", label);
+        head.put("fitted_on", newFittedOn);
+        head.forEach((key, value) ->
+                text.append(key).append(" = \"").append(quoted(value)).append("\"\n"));
+        text.append('\n');
+        for (String key : KEYS) {
+            ProfileConstant constant = constants.get(key);
+            BigDecimal value = new BigDecimal(constant.value()).round(new MathContext(SIGNIFICANT_DIGITS));
+            boolean whole = constant.value() == Math.rint(constant.value());
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%s = { value = %s, kind = \"%s\", source = \"%s\" }%n",
+                    key,
+                    whole ? Long.toString((long) constant.value()) : value.toPlainString(),
+                    constant.kind().name().toLowerCase(Locale.ROOT),
+                    quoted(constant.source())));
+        }
+        return text.toString();
+    }
+
+    private static String quoted(String text) {
+        return text.replace("\\", "\\\\").replace("\"", "\\\"");
     }
 
     /** The profile called {@code nameOrFile}: a name of {@link #NAMES}, or a TOML file. */
