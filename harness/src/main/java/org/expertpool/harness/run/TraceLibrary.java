@@ -24,6 +24,8 @@ final class TraceLibrary implements AutoCloseable {
     private final TraceSpec spec;
     private final RepositoryFiles files;
     private final Map<Key, RoutingTrace> open = new HashMap<>();
+    private RoutingTrace lastTokens;
+    private OptionalLong lastSeed = OptionalLong.empty();
 
     /** The settings of a cell that shape its trace. */
     private record Key(OptionalLong seed, OptionalInt streams, OptionalInt inputTokens, int chunkTokens) {
@@ -104,15 +106,26 @@ final class TraceLibrary implements AutoCloseable {
         }
     }
 
-    private static RoutingTrace afterPrompt(TraceSpec.Preset preset, Key key) {
+    private RoutingTrace afterPrompt(TraceSpec.Preset preset, Key key) {
         int inputTokens = key.inputTokens().getAsInt();
-        try (RoutingTrace generated = SyntheticTraces.preset(
-                preset.preset(), inputTokens + preset.forwards(), key.seed().orElseThrow())) {
-            LongInput request = new LongInput(generated, inputTokens, key.chunkTokens());
-            InMemoryTrace.Builder copy = InMemoryTrace.builder(generated.shape(), request.source());
-            request.writeTo(copy);
-            return copy.build();
+        RoutingTrace tokens = tokens(preset, inputTokens + preset.forwards(), key.seed());
+        LongInput request = new LongInput(tokens, inputTokens, key.chunkTokens());
+        InMemoryTrace.Builder copy = InMemoryTrace.builder(tokens.shape(), request.source());
+        request.writeTo(copy);
+        return copy.build();
+    }
+
+    /** The last one is kept: cells whose chunks alone differ have the same tokens. */
+    private RoutingTrace tokens(TraceSpec.Preset preset, long count, OptionalLong seed) {
+        if (lastTokens == null || lastTokens.forwards() != count || !lastSeed.equals(seed)) {
+            try (RoutingTrace generated = SyntheticTraces.preset(preset.preset(), count, seed.orElseThrow())) {
+                InMemoryTrace.Builder copy = InMemoryTrace.builder(generated.shape(), generated.source());
+                Traces.copy(generated, copy);
+                lastTokens = copy.build();
+                lastSeed = seed;
+            }
         }
+        return lastTokens;
     }
 
     private RoutingTrace load(TraceSpec wanted, OptionalLong seed) throws IOException {
