@@ -68,7 +68,7 @@ public record DeviceLayerTable(
         return List.of(
                 device,
                 geometry.name(),
-                time.engine().equals("pool") ? Integer.toString(rows) : "",
+                time.misses() >= 0 ? Integer.toString(rows) : "",
                 time.engine(),
                 time.mode(),
                 Integer.toString(time.tokens()),

@@ -15,12 +15,19 @@ import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
 import org.expertpool.pool.cuda.engine.FixedEngine;
 import org.expertpool.pool.cuda.engine.ForwardSpec;
+import org.expertpool.pool.cuda.engine.HostPlannedEngine;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
+import org.expertpool.pool.cuda.engine.StreamEngine;
 import org.expertpool.pool.lifecycle.RowCheck;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
+import org.expertpool.pool.plan.PoolControls;
+import org.expertpool.pool.policy.Initial;
+import org.expertpool.pool.policy.Policies;
+import org.expertpool.pool.policy.PolicySetup;
+import org.expertpool.pool.policy.Scope;
 
 /**
  * Times of the routed MoE of one layer on the device, from whole forwards over layers with distinct weights: routing read
@@ -31,6 +38,7 @@ public final class DeviceLayers {
     private static final int[] MISSES = {0, 1, 2, 5, 10};
     private static final int WARM = 4;
     private static final int UVA_FORWARDS = 6;
+    private static final int STREAM_FORWARDS = 2;
     private static final int COPY_BLOCKS = 16;
 
     private final ModelGeometry geometry;
@@ -65,6 +73,7 @@ public final class DeviceLayers {
             resident(model);
             pools(model);
             uva(model);
+            stream(model);
             return new DeviceLayerTable(context.device().name(), fillSeconds, geometry, rows, times);
         }
     }
@@ -103,19 +112,40 @@ public final class DeviceLayers {
             if (misses <= geometry.topK()) {
                 RoutingTape tape = ImposedMisses.tape(config, misses, WARM + forwards, misses);
                 pool(model, config, misses, tape, DecodeGraph.FULL_DECODE);
+                pool(model, config, misses, tape, DecodeGraph.NONE);
+                hostPlanned(model, config, misses, tape);
             }
         }
-        pool(model, config, 0, ImposedMisses.tape(config, 0, WARM + forwards, 0), DecodeGraph.NONE);
     }
 
     private void pool(DeviceModel model, PoolConfig config, int misses, RoutingTape tape, DecodeGraph mode) {
         try (DevicePool pool = DevicePool.install(model, config, COPY_BLOCKS)) {
             RouteReplay.Counts counts = time(model, pool, 1, misses, tape, mode, forwards);
-            long expected = (long) misses * geometry.layers() * (WARM + forwards);
-            if (counts.promoted() + counts.staged() != expected) {
-                throw new IllegalStateException("misses of the pool: " + (counts.promoted() + counts.staged())
-                        + ", expected " + expected + " as imposed");
-            }
+            requireImposed("the pool", counts.promoted() + counts.staged(), misses);
+        }
+    }
+
+    /** By the pool's own policy, so that the same misses are imposed. */
+    private void hostPlanned(DeviceModel model, PoolConfig config, int misses, RoutingTape tape) {
+        PolicySetup setup = PolicySetup.of(config, Scope.GLOBAL, Initial.FIRST_N, PoolControls.DEFAULTS.withGate(true));
+        try (HostPlannedEngine engine = new HostPlannedEngine(model, Policies.named("evict.lru"), setup)) {
+            time(model, engine, 1, misses, tape, DecodeGraph.NONE, forwards);
+            requireImposed("the host's plans", engine.hostPlans().promoted(), misses);
+        }
+    }
+
+    private void requireImposed(String whose, long copied, int misses) {
+        long expected = (long) misses * geometry.layers() * (WARM + forwards);
+        if (copied != expected) {
+            throw new IllegalStateException(
+                    "misses of " + whose + ": " + copied + ", expected " + expected + " as imposed");
+        }
+    }
+
+    private void stream(DeviceModel model) {
+        try (LayerEngine engine = new StreamEngine(model, 0)) {
+            RoutingTape tape = UniformTape.of(geometry, 1, WARM + STREAM_FORWARDS);
+            time(model, engine, 1, -1, tape, DecodeGraph.NONE, STREAM_FORWARDS);
         }
     }
 
@@ -146,6 +176,8 @@ public final class DeviceLayers {
                 ForwardSpec.of(tokens, tape, 4, 1, 1, mode).withReading(RouteReplay.Reading.FIRST_TOKEN))) {
             if (engine instanceof DevicePool pool) {
                 pool.openGate(RowCheck.SAMPLED);
+            } else if (engine instanceof HostPlannedEngine planned) {
+                planned.openGate();
             }
             forward.run(WARM);
             LayerTime time = LayerTime.of(

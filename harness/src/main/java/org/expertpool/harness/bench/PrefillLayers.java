@@ -13,8 +13,10 @@ import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
 import org.expertpool.pool.cuda.engine.ForwardSpec;
+import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
+import org.expertpool.pool.cuda.engine.StreamEngine;
 import org.expertpool.pool.cuda.engine.WidePool;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
@@ -23,7 +25,7 @@ import org.expertpool.pool.route.StreamPlan;
 
 /**
  * Times of prefill chunks on the partition path: streamed, and by the host view, with no expert resident and with about
- * half of each layer's, chosen at random. Routing is read after the output before; the cut of the call, the host's wait
+ * half of each layer's, chosen at random; and whole layers streamed, with the first of each as resident. Routing is read after the output before; the cut of the call, the host's wait
  * for it, copies, GEMMs and sum are inside. Every way must give the same outputs for every token.
  */
 public final class PrefillLayers {
@@ -31,6 +33,7 @@ public final class PrefillLayers {
     private static final int TAPE_FORWARDS = 2;
     private static final int INPUTS = 4;
     private static final int HOST_VIEW_FORWARDS = 3;
+    private static final int STREAM_FORWARDS = 3;
     private static final int COPY_PASSES = 3;
 
     private final ModelGeometry geometry;
@@ -114,6 +117,11 @@ public final class PrefillLayers {
             double missing = missing(pool.tables(), tape);
             time(model, streamed, perLayer, missing, tape, tokens, DecodeGraph.NONE, forwards);
             time(model, hostView, perLayer, missing, tape, tokens, DecodeGraph.FULL_DECODE, HOST_VIEW_FORWARDS);
+            try (LayerEngine stream = new StreamEngine(model, perLayer)) {
+                hashes.add(hash(model, stream, tape, tokens));
+                int others = geometry.experts() - perLayer; // whatever is routed
+                time(model, stream, perLayer, others, tape, tokens, DecodeGraph.NONE, STREAM_FORWARDS);
+            }
         }
         if (hashes.stream().distinct().count() > 1) {
             throw new IllegalStateException("outputs of " + tokens + " tokens differ between ways: " + hashes);
@@ -121,7 +129,7 @@ public final class PrefillLayers {
     }
 
     /** Of all outputs of a forward. Apart from the timed ones, whose routing reads what a router reads for one token. */
-    private static long hash(DeviceModel model, WidePool engine, RoutingTape tape, int tokens) {
+    private static long hash(DeviceModel model, LayerEngine engine, RoutingTape tape, int tokens) {
         ForwardSpec spec = ForwardSpec.of(tokens, tape, INPUTS, 1, 1, DecodeGraph.NONE);
         try (DeviceForward forward = new DeviceForward(model, engine, spec)) {
             return forward.run(1).hash(0);
@@ -130,7 +138,7 @@ public final class PrefillLayers {
 
     private void time(
             DeviceModel model,
-            WidePool engine,
+            LayerEngine engine,
             int perLayer,
             double missing,
             RoutingTape tape,

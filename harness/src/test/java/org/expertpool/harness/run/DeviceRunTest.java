@@ -77,6 +77,63 @@ class DeviceRunTest {
             stretch_forwards = 3
             """;
 
+    private static final String ENGINES = """
+            name = "engines"
+            question = "Are outputs equal, and counts as simulated?"
+            expectation = "Yes."
+            model = "tiny"
+
+            [trace]
+            preset = "tiny"
+            forwards = 8
+
+            [window.warm]
+            initial = "first-n"
+            score_from = 2
+
+            [axes]
+            seed = 1
+            window = "warm"
+            graph_mode = "full-decode"
+
+            [[matrix]]
+            engine = "resident"
+
+            [[matrix]]
+            engine = "uva"
+            memory = "1MiB"
+
+            [[matrix]]
+            engine = "host-planned"
+            policy = "lfru"
+            scope = ["global", "layer"]
+            rows = 6
+            graph_mode = "none"
+
+            [[matrix]]
+            engine = "host-planned"
+            policy = "lru"
+            rows = 6
+
+            [[matrix]]
+            engine = "heat"
+            policy = "heat.exchange(0.9,2,1,3)"
+            rows = 6
+
+            [[matrix]]
+            engine = "stream"
+
+            [[matrix]]
+            engine = "stream-hits"
+            rows = [10, 15]
+
+            [[check]]
+            name = "equal"
+            where = { basis = "measured" }
+            equal = "output_sha256"
+            reference = { engine = "resident" }
+            """;
+
     @TempDir
     Path folder;
 
@@ -124,5 +181,33 @@ class DeviceRunTest {
                         + ",3,1,0.250000,0.250000,0.250000");
         assertThat(rows.get(1).text("context_capacity_tokens"))
                 .isEqualTo(rows.get(5).text("context_capacity_tokens"));
+    }
+
+    /** Rows moved are held to the simulation by the run itself: a cell where they differ fails. */
+    @Test
+    void everyEngine() throws Exception {
+        Path definition = Files.writeString(folder.resolve("engines.toml"), ENGINES);
+        Path out = folder.resolve("out");
+        List<String> lines = EmulatedDriver.run(
+                Main.class,
+                List.of("run", definition.toString(), "--backend", "cuda", "--out", out.toString()),
+                Map.of());
+        assertThat(lines).contains("- Check: equal - holds, 7 rows", "not freed: 0");
+
+        List<ResultRow> rows = ResultsCsv.read(out.resolve("results.csv"));
+        assertThat(rows.stream().filter(ResultRow::isOk).map(row -> row.text("engine")))
+                .containsExactly("resident", "uva", "host-planned", "host-planned", "heat", "stream", "stream-hits");
+        assertThat(rows.stream().filter(row -> !row.isOk()).map(row -> row.text("reason")))
+                .containsExactly(
+                        "graph_mode is full-decode, expected none or piecewise: the host decides between a layer's"
+                                + " router and its experts",
+                        "rows is 10, expected more than two layers' experts take of the whole");
+        ResultRow heat = rows.stream()
+                .filter(row -> row.text("engine").equals("heat"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(heat.number("exchanged").orElseThrow()).isPositive();
+        assertThat(heat.number("staged").orElseThrow())
+                .isEqualTo(heat.number("misses").orElseThrow());
     }
 }

@@ -1,6 +1,7 @@
 package org.expertpool.pool.cuda.engine;
 
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
@@ -31,9 +32,12 @@ public final class HeatEngine implements LayerEngine {
                     "policy is " + policy + ", expected " + POLICY + ": a placement that forwards don't change");
         }
         this.model = model;
-        placement = new HostPlacement(model, policy, setup);
-        exchanges = new CudaStream(model.context());
-        exchanged = CudaEvent.withoutTime(model.context());
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            placement = new HostPlacement(model, policy, setup);
+            exchanges = new CudaStream(model.context());
+            exchanged = CudaEvent.withoutTime(model.context());
+            all.succeeded();
+        }
     }
 
     @Override

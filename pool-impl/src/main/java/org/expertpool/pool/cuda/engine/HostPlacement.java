@@ -2,6 +2,7 @@ package org.expertpool.pool.cuda.engine;
 
 import java.util.Arrays;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.PinnedSlab;
 import org.expertpool.pool.lifecycle.PoolGuards;
@@ -37,13 +38,16 @@ final class HostPlacement implements AutoCloseable {
         this.model = model;
         config = PoolGuards.admit(PoolRequest.onDevice(settled.pool(), model.source()));
         policy = kind.create(settled);
-        bank = new DeviceBank(model.context(), model.shape().row(), config.bankRows());
-        maps = new ResidencyMaps(model);
         owner = new int[config.poolRows()];
         Arrays.fill(owner, PoolTables.ABSENT);
-        moveChanged(model.stream());
-        maps.upload(model.stream());
-        model.stream().synchronise("copy in the first rows of " + config.layers() + " layers");
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            bank = new DeviceBank(model.context(), model.shape().row(), config.bankRows());
+            maps = new ResidencyMaps(model);
+            moveChanged(model.stream());
+            maps.upload(model.stream());
+            model.stream().synchronise("copy in the first rows of " + config.layers() + " layers");
+            all.succeeded();
+        }
     }
 
     PoolConfig config() {

@@ -3,6 +3,7 @@ package org.expertpool.pool.cuda.engine;
 import java.util.Arrays;
 import java.util.List;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaStream;
 
@@ -28,14 +29,18 @@ public final class StreamEngine implements LayerEngine {
         }
         this.model = model;
         this.residents = residents;
-        buffers = new DeviceBank(model.context(), model.shape().row(), BUFFERS * experts);
-        bank = residents == 0
-                ? null
-                : new DeviceBank(model.context(), model.shape().row(), Math.multiplyExact(model.layers(), residents));
-        for (int layer = 0; bank != null && layer < model.layers(); layer++) {
-            bank.copyIn(layer * residents, model.source(), layer, 0, residents, model.stream());
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            buffers = new DeviceBank(model.context(), model.shape().row(), BUFFERS * experts);
+            bank = residents == 0
+                    ? null
+                    : new DeviceBank(
+                            model.context(), model.shape().row(), Math.multiplyExact(model.layers(), residents));
+            for (int layer = 0; bank != null && layer < model.layers(); layer++) {
+                bank.copyIn(layer * residents, model.source(), layer, 0, residents, model.stream());
+            }
+            model.stream().synchronise("copy in " + residents + " rows of each layer");
+            all.succeeded();
         }
-        model.stream().synchronise("copy in " + residents + " rows of each layer");
     }
 
     /** Resident rows of each layer that fit into so many rows a layer once the buffers have taken theirs; negative if not. */

@@ -1,11 +1,17 @@
 package org.expertpool.pool.cuda.engine;
 
+import java.util.List;
 import java.util.function.Supplier;
 import org.expertpool.pool.cuda.Alive;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaException;
 import org.expertpool.pool.cuda.DevicePlanner;
 import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.plan.PoolControls;
+import org.expertpool.pool.policy.Initial;
+import org.expertpool.pool.policy.Policies;
+import org.expertpool.pool.policy.PolicySetup;
+import org.expertpool.pool.policy.Scope;
 
 /**
  * What the child JVM of {@link DeviceForwardTest} runs where every allocation fails in turn: each time nothing may be left,
@@ -26,6 +32,18 @@ final class EmulatedLeaks {
             program.inTheEnd("planner", () -> new DevicePlanner(context, fixture.config(3), DevicePlanner.Launch.EAGER))
                     .close();
             program.inTheEnd("uva rows", () -> new SplitEngine(model, 3)).close();
+            program.inTheEnd("stream", () -> new StreamEngine(model, 3)).close();
+            PolicySetup setup = PolicySetup.of(
+                    fixture.config(3), Scope.GLOBAL, Initial.FIRST_N, PoolControls.DEFAULTS.withGate(true));
+            for (Supplier<LayerEngine> peer : List.<Supplier<LayerEngine>>of(
+                    () -> new HostPlannedEngine(model, Policies.named("lfru"), setup),
+                    () -> new HeatEngine(model, Policies.named("heat"), setup))) {
+                try (LayerEngine engine = program.inTheEnd("placed", peer)) {
+                    ForwardSpec spec = ForwardSpec.of(1, ForwardFixture.tape(1), 2, 1, 2, DecodeGraph.NONE);
+                    program.inTheEnd(engine.name(), () -> new DeviceForward(model, engine, spec))
+                            .close();
+                }
+            }
             try (LayerEngine uva = program.inTheEnd("uva", () -> FixedEngine.uva(model, 1));
                     DevicePool pool = program.inTheEnd("pool", () -> DevicePool.install(model, fixture.config(3), 2));
                     DeviceForward forward = program.inTheEnd("forward", () -> program.forward(model, pool))) {
