@@ -21,6 +21,7 @@ import org.expertpool.harness.verify.VerificationTable;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.DevicePlanner;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.plan.PoolConfig;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -88,6 +89,13 @@ final class VerifyCommand implements Callable<Integer> {
             description = "Verify the engines on this checkpoint's experts, in place of the planners.")
     private Path checkpoint;
 
+    @Option(
+            names = "--activations",
+            defaultValue = "bf16",
+            paramLabel = "bf16|fp16",
+            description = "Type of the activations with --checkpoint; without it both are looked at.")
+    private String activations;
+
     @Option(names = "--csv", paramLabel = "FILE", description = "Write the table there as CSV too.")
     private Path csv;
 
@@ -108,6 +116,9 @@ final class VerifyCommand implements Callable<Integer> {
         if (checkpoint != null && (quick || enginesOnly || plannersOnly)) {
             throw new BadInputException("--checkpoint: expected neither --quick, --engines nor --planners beside it");
         }
+        if (checkpoint == null && type() != ActivationType.BF16) {
+            throw new BadInputException("--activations: expected --checkpoint beside it");
+        }
         if (plannersOnly && enginesOnly) {
             throw new BadInputException("--planners with --engines: expected one of them");
         }
@@ -125,7 +136,7 @@ final class VerifyCommand implements Callable<Integer> {
         }
         if (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere())) {
             if (checkpoint != null) {
-                CheckpointVerification.cuda(checkpoint, seed, (driverKind, finding) -> {
+                CheckpointVerification.cuda(checkpoint, type(), seed, (driverKind, finding) -> {
                     say("cuda", finding.name(), finding.calls(), finding.result());
                     table.add("cuda", driverKind.name().toLowerCase(Locale.ROOT), finding);
                 });
@@ -149,7 +160,7 @@ final class VerifyCommand implements Callable<Integer> {
 
     private void verifyJava() throws IOException {
         if (checkpoint != null) {
-            CheckpointVerification.java(checkpoint, seed, finding -> {
+            CheckpointVerification.java(checkpoint, type(), seed, finding -> {
                 say("java", finding.name(), finding.calls(), finding.result());
                 table.add("java", "", finding);
             });
@@ -164,6 +175,10 @@ final class VerifyCommand implements Callable<Integer> {
                 table.add("java", "", name, outcome, (System.nanoTime() - start) * 1e-9);
             }
         });
+    }
+
+    private ActivationType type() {
+        return ActivationType.of("--activations", activations);
     }
 
     private boolean deviceIsThere() {

@@ -5,6 +5,7 @@ import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.engine.MoeEngine;
+import org.expertpool.pool.marlin.ActivationType;
 
 /**
  * One pass of a trace through an engine, layer after layer in honest order: the input of a layer is made from the output
@@ -16,7 +17,7 @@ public final class EngineRun {
     /**
      * What came out.
      *
-     * @param outputSha256 over the bf16 bits of every layer's output of every forward, in order
+     * @param outputSha256 over the bits of every layer's output of every forward, in order
      * @param forwards forwards in the score window
      * @param decodeTokens tokens of the decode forwards among them
      * @param decodeNanos time of those forwards' layer calls together, host clock
@@ -34,22 +35,29 @@ public final class EngineRun {
     private long decodeTokens;
     private long decodeNanos;
 
-    private EngineRun(RoutingTrace trace, MoeEngine engine, int hidden, long seed) {
+    private EngineRun(RoutingTrace trace, MoeEngine engine, ActivationType type, int hidden, long seed) {
         this.trace = trace;
         this.engine = engine;
-        states = new HiddenStates(hidden, seed);
+        states = new HiddenStates(type, hidden, seed);
     }
 
     /**
      * Replays the trace.
      *
+     * @param type of the engine's activations
      * @param hidden hidden size of the engine's activations
      * @param seed of the first layer's inputs
      * @param scoringBegins called before the first forward in the window; never called where there is none
      */
     public static Result replay(
-            RoutingTrace trace, ScoreWindow window, MoeEngine engine, int hidden, long seed, Runnable scoringBegins) {
-        return new EngineRun(trace, engine, hidden, seed).run(window, scoringBegins);
+            RoutingTrace trace,
+            ScoreWindow window,
+            MoeEngine engine,
+            ActivationType type,
+            int hidden,
+            long seed,
+            Runnable scoringBegins) {
+        return new EngineRun(trace, engine, type, hidden, seed).run(window, scoringBegins);
     }
 
     private Result run(ScoreWindow window, Runnable scoringBegins) {

@@ -6,7 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** SHA-256 over the bf16 bits of outputs, little-endian, in the order in which they are added. */
+/** SHA-256 over the bits of outputs, little-endian, in the order in which they are added. */
 final class OutputHash {
     private final MessageDigest digest;
 
@@ -18,9 +18,9 @@ final class OutputHash {
         }
     }
 
-    void add(short[] bf16) {
-        ByteBuffer bytes = ByteBuffer.allocate(bf16.length * Short.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.asShortBuffer().put(bf16);
+    void add(short[] bits) {
+        ByteBuffer bytes = ByteBuffer.allocate(bits.length * Short.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asShortBuffer().put(bits);
         digest.update(bytes);
     }
 

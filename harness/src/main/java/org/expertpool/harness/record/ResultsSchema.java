@@ -76,7 +76,7 @@ public final class ResultsSchema {
             higher("ops_per_s", "benchmark: operations per second, mean of a repetition"),
             label("note", "remark on the row"),
             label("experts", "routed experts per layer of the model, of which N rows are resident"),
-            exact("output_sha256", "SHA-256 over the bf16 bits of every layer's output of every forward, in order"),
+            exact("output_sha256", "SHA-256 over the bits of every layer's output of every forward, in order"),
             exact("tokens", "tokens of the scored forwards"),
             exact("exchanged", "experts brought in without a miss, by policies that exchange between steps"),
             exact("compulsory_misses", "first selections of experts that were not resident at the start"),
@@ -90,7 +90,8 @@ public final class ResultsSchema {
             label("partition", "how wide calls of a pool read what is not resident: host-view or streamed"),
             label("prefill_promote", "most experts of a layer that stay in the pool after a wide call"),
             exact("partition_misses", "distinct experts of wide calls that were not resident, over scored forwards"),
-            lower("device_us_per_op", "benchmark: microseconds between events on the device per operation"));
+            lower("device_us_per_op", "benchmark: microseconds between events on the device per operation"),
+            label("activations", "type of the activations where it is not bf16: fp16"));
 
     private ResultsSchema() {}
 

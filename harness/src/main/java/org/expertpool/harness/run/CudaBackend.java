@@ -36,7 +36,7 @@ final class CudaBackend implements CellBackend {
 
     CudaBackend(Definition definition, TraceLibrary traces) {
         this.definition = definition;
-        weights = ModelWeights.of(definition.model(), traces.files());
+        weights = ModelWeights.of(definition.model(), definition.activations(), traces.files());
         model = weights.geometry();
         this.traces = traces;
         counts = new CellCounts(definition, model);

@@ -3,6 +3,7 @@ package org.expertpool.harness.run;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.expertpool.pool.marlin.ActivationType;
 
 /**
  * An experiment as declared in a TOML file.
@@ -11,6 +12,7 @@ import java.util.Optional;
  * @param question what it is to answer
  * @param expectation what was expected before the first run
  * @param model preset name, geometry file, or checkpoint directory from the repository root on
+ * @param activations type of the model's activations where experts are computed
  * @param trace the routing that is replayed
  * @param windows by name
  * @param cells in the order in which they run
@@ -26,6 +28,7 @@ record Definition(
         String question,
         String expectation,
         String model,
+        ActivationType activations,
         TraceSpec trace,
         Map<String, Window> windows,
         List<Cell> cells,

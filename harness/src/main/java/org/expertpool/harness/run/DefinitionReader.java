@@ -23,6 +23,7 @@ import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelPresets;
 import org.expertpool.pool.policy.Initial;
 
@@ -34,6 +35,7 @@ final class DefinitionReader {
             "expectation",
             "engine",
             "model",
+            "activations",
             "reported",
             "trace",
             "window",
@@ -113,6 +115,8 @@ final class DefinitionReader {
                 root.text("question"),
                 root.text("expectation"),
                 model,
+                ActivationType.of(
+                        file + ": activations", root.optionalText("activations").orElse("bf16")),
                 trace,
                 windows,
                 Matrix.cells(file, matrices),

@@ -23,6 +23,7 @@ import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsFile;
 import org.expertpool.harness.record.ResultsSchema;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.marlin.ActivationType;
 
 /**
  * Runs the cells of an experiment one after the other and writes each row as it ends, whatever came of it. A run that
@@ -206,7 +207,12 @@ final class ExperimentRunner {
                 .put("context", cell.setting(Axis.CONTEXT).orElse(""))
                 .put("seed", cell.setting(Axis.SEED).orElse(""))
                 .put("window", cell.window())
-                .put("controls", controls(cell));
+                .put("controls", controls(cell))
+                .put(
+                        "activations",
+                        definition.activations() == ActivationType.BF16
+                                ? ""
+                                : definition.activations().label());
         if (cell.isPlaced()) {
             row.put("policy", cell.policy())
                     .put("scope", cell.scope().toString())

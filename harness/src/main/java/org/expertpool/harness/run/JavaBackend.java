@@ -56,7 +56,7 @@ final class JavaBackend implements CellBackend {
 
     JavaBackend(Definition definition, TraceLibrary traces, Function<PoolRequest, ExpertPool> installer) {
         this.definition = definition;
-        weights = ModelWeights.of(definition.model(), traces.files());
+        weights = ModelWeights.of(definition.model(), definition.activations(), traces.files());
         model = weights.geometry();
         this.traces = traces;
         this.installer = installer;
@@ -209,6 +209,7 @@ final class JavaBackend implements CellBackend {
                 trace,
                 definition.window(cell).score(),
                 engine,
+                weights.activations(),
                 model.hidden(),
                 cell.seed().orElse(1),
                 scoringBegins);

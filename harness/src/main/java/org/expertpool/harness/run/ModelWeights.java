@@ -19,23 +19,25 @@ import org.expertpool.pool.checkpoint.Models;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.PinnedSource;
 import org.expertpool.pool.cuda.convert.CheckpointConversion;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
  * The model of a definition: a preset or a file of sizes, whose experts are seeded, or a checkpoint with its own.
  *
  * @param geometry its sizes
+ * @param activations their type, which the rows are made for
  * @param checkpoint the weights, where there are some
  */
-record ModelWeights(ModelGeometry geometry, Optional<Checkpoint> checkpoint) {
+record ModelWeights(ModelGeometry geometry, ActivationType activations, Optional<Checkpoint> checkpoint) {
     /** Finds the model by its name in a definition; a directory is looked for from the repository root on. */
-    static ModelWeights of(String model, RepositoryFiles files) {
+    static ModelWeights of(String model, ActivationType activations, RepositoryFiles files) {
         Path folder = files.resolve(model);
         if (isFolder(model) && Files.isDirectory(folder)) {
             Checkpoint checkpoint = Models.open(folder);
-            return new ModelWeights(checkpoint.geometry(), Optional.of(checkpoint));
+            return new ModelWeights(checkpoint.geometry(), activations, Optional.of(checkpoint));
         }
-        return new ModelWeights(Models.geometry(model), Optional.empty());
+        return new ModelWeights(Models.geometry(model), activations, Optional.empty());
     }
 
     /** Whether a definition names a checkpoint directory, be it there or not. */
@@ -55,7 +57,7 @@ record ModelWeights(ModelGeometry geometry, Optional<Checkpoint> checkpoint) {
      */
     HostSource experts(long seed, SlabAllocator memory, IntConsumer filled) {
         HostRam.require("experts of model " + geometry.name(), geometry.allExpertBytes());
-        return experts(seed, memory, filled, new HostConversion(ExpertPacker.DEFAULT));
+        return experts(seed, memory, filled, new HostConversion(ExpertPacker.of(activations)));
     }
 
     /** The same in pinned memory; a checkpoint's experts are converted on the device. */
@@ -63,7 +65,7 @@ record ModelWeights(ModelGeometry geometry, Optional<Checkpoint> checkpoint) {
         HostRam.require("experts of model " + geometry.name(), geometry.allExpertBytes());
         return PinnedSource.load(context, memory -> {
             try (CheckpointConversion conversion =
-                    new CheckpointConversion(context, geometry.rowLayout(), geometry.experts(), ExpertPacker.DEFAULT)) {
+                    new CheckpointConversion(context, geometry.rowLayout(), geometry.experts(), ExpertPacker.of(activations))) {
                 return experts(seed, memory, filled, conversion);
             }
         });
@@ -71,7 +73,7 @@ record ModelWeights(ModelGeometry geometry, Optional<Checkpoint> checkpoint) {
 
     private HostSource experts(long seed, SlabAllocator memory, IntConsumer filled, LayerConversion conversion) {
         if (checkpoint.isEmpty()) {
-            return new SyntheticExperts(seed, geometry.layers(), geometry.experts(), geometry.rowLayout())
+            return new SyntheticExperts(seed, geometry.layers(), geometry.experts(), geometry.rowLayout(), activations)
                     .hostSource(memory, filled);
         }
         List<Integer> all = IntStream.range(0, geometry.layers()).boxed().toList();
@@ -83,7 +85,8 @@ record ModelWeights(ModelGeometry geometry, Optional<Checkpoint> checkpoint) {
     /** Where the weights come from, in words. */
     String source() {
         return checkpoint
-                .map(found -> "checkpoint " + geometry.name() + ", headers sha256 " + found.headersSha256())
-                .orElse("seeded experts of model " + geometry.name());
+                        .map(found -> "checkpoint " + geometry.name() + ", headers sha256 " + found.headersSha256())
+                        .orElse("seeded experts of model " + geometry.name())
+                + (activations == ActivationType.BF16 ? "" : ", " + activations.label() + " activations");
     }
 }

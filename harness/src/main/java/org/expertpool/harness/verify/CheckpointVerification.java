@@ -33,6 +33,7 @@ import org.expertpool.pool.engine.ResidentEngine;
 import org.expertpool.pool.lifecycle.ExpertPool;
 import org.expertpool.pool.lifecycle.PoolRequest;
 import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolTables;
@@ -58,30 +59,34 @@ public final class CheckpointVerification {
 
     private final Checkpoint checkpoint;
     private final ModelGeometry model;
+    private final ActivationType activations;
     private final List<Integer> layers;
     private final EngineChecks checks;
     private final Consumer<Finding> found;
 
-    private CheckpointVerification(Path folder, long seed, Consumer<Finding> found) throws IOException {
+    private CheckpointVerification(Path folder, ActivationType activations, long seed, Consumer<Finding> found)
+            throws IOException {
         checkpoint = Models.open(folder);
         model = checkpoint.geometry();
+        this.activations = activations;
         layers = spread(model, MOST_BYTES);
         this.found = found;
         List<MoeCalls> seeded = new ArrayList<>();
         List<MoeCalls> golden = new ArrayList<>();
         for (int layer : layers) {
             seeded.add(
-                    MoeCalls.seeded(EngineChecks.TOKENS, model.topK(), model.experts(), model.hidden(), seed + layer));
+                    MoeCalls.seeded(activations, EngineChecks.TOKENS, model.topK(), model.experts(), model.hidden(), seed + layer));
             if (GoldenCalls.areThere(folder)) {
-                golden.add(GoldenCalls.read(folder, model, checkpoint.layerNumber(layer)));
+                golden.add(GoldenCalls.read(folder, model, activations, checkpoint.layerNumber(layer)));
             }
         }
         checks = new EngineChecks(model.topK(), seeded, golden, found);
     }
 
     /** Verifies a checkpoint with the Java engines, telling of each finding as it is there. */
-    public static void java(Path folder, long seed, Consumer<Finding> found) throws IOException {
-        CheckpointVerification verification = new CheckpointVerification(folder, seed, found);
+    public static void java(Path folder, ActivationType activations, long seed, Consumer<Finding> found)
+            throws IOException {
+        CheckpointVerification verification = new CheckpointVerification(folder, activations, seed, found);
         HostSource source = verification.load();
         MoeEngine resident = new ResidentEngine(source, verification.model.topK());
         verification.checks.arithmetic("resident", source, resident);
@@ -91,10 +96,13 @@ public final class CheckpointVerification {
     }
 
     /** Verifies it with the device's engines, and the conversion there beside the host's. */
-    public static void cuda(Path folder, long seed, BiConsumer<DriverKind, Finding> found) throws IOException {
+    public static void cuda(
+            Path folder, ActivationType activations, long seed, BiConsumer<DriverKind, Finding> found)
+            throws IOException {
         try (CudaContext context = CudaContext.open()) {
             CheckpointVerification verification =
-                    new CheckpointVerification(folder, seed, finding -> found.accept(context.driverKind(), finding));
+                    new CheckpointVerification(
+                            folder, activations, seed, finding -> found.accept(context.driverKind(), finding));
             HostSource expected = verification.load();
             try (PinnedSource source = verification.loadThrough(context, expected)) {
                 DeviceModel device = DeviceModel.of(context, source, verification.model.topK());
@@ -105,7 +113,7 @@ public final class CheckpointVerification {
 
     private HostSource load() {
         long start = System.nanoTime();
-        LoadedExperts loaded = new ExpertLoader(checkpoint, new HostConversion(ExpertPacker.DEFAULT))
+        LoadedExperts loaded = new ExpertLoader(checkpoint, new HostConversion(ExpertPacker.of(activations)))
                 .load(layers, SlabAllocator.DIRECT, count -> {});
         String name = layers.size() + " of " + model.layers() + " layers loaded, relative loss of block scales";
         String loss = String.format(Locale.ROOT, "%.1e", loaded.loss().relativeError());
@@ -117,7 +125,7 @@ public final class CheckpointVerification {
         long start = System.nanoTime();
         PinnedSource source = PinnedSource.load(context, memory -> {
             try (CheckpointConversion conversion =
-                    new CheckpointConversion(context, model.rowLayout(), model.experts(), ExpertPacker.DEFAULT)) {
+                    new CheckpointConversion(context, model.rowLayout(), model.experts(), ExpertPacker.of(activations))) {
                 return new ExpertLoader(checkpoint, conversion)
                         .load(layers, memory, count -> {})
                         .source();

@@ -27,7 +27,7 @@ record EngineChecks(int topK, List<MoeCalls> seeded, List<MoeCalls> golden, Cons
 
     static final double LANE_BOUND = 1e-2;
 
-    /** Golden inputs are fp32: rounding them to bf16 is no error of the chain, but moves its outputs. */
+    /** Golden inputs are fp32: rounding them to 16 bits is no error of the chain, but moves its outputs. */
     static final double GOLDEN_BOUND = 1e-2;
 
     /** Golden outputs were summed in fp32. */
@@ -78,7 +78,7 @@ record EngineChecks(int topK, List<MoeCalls> seeded, List<MoeCalls> golden, Cons
                 double[] exact = oracle.forward(layer, inputs, calls.ids(), calls.weights());
                 return MoeCalls.relativeError(exact, calls.expected());
             });
-            bounded(engine + ", golden inputs in bf16 against float64", CHAIN_BOUND, layer -> {
+            bounded(engine + ", golden inputs rounded, against float64", CHAIN_BOUND, layer -> {
                 MoeCalls calls = golden.get(layer);
                 return error(subject, layer, calls, exact(oracle, layer, calls));
             });
@@ -106,7 +106,7 @@ record EngineChecks(int topK, List<MoeCalls> seeded, List<MoeCalls> golden, Cons
 
     private static double error(MoeEngine subject, int layer, MoeCalls calls, double[] expected) {
         short[] outputs = subject.forward(layer, calls.activations(), calls.ids(), calls.weights());
-        return MoeCalls.relativeError(MoeCalls.widen(outputs), expected);
+        return MoeCalls.relativeError(calls.widen(outputs), expected);
     }
 
     private static double[] exact(Float64Layer oracle, int layer, MoeCalls calls) {

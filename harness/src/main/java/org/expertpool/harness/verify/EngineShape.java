@@ -5,6 +5,7 @@ import java.util.Random;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.SyntheticExperts;
 import org.expertpool.pool.cuda.engine.RoutingTape;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.plan.PoolConfig;
 
 /**
@@ -15,6 +16,7 @@ import org.expertpool.pool.plan.PoolConfig;
  * @param longForwards of the long run; 0: none
  * @param planned tokens of the calls that the planner takes
  * @param wide tokens of the calls of other engines and on the partition path
+ * @param activations their type
  */
 record EngineShape(
         String name,
@@ -26,14 +28,46 @@ record EngineShape(
         int forwards,
         int longForwards,
         List<Integer> planned,
-        List<Integer> wide) {
+        List<Integer> wide,
+        ActivationType activations) {
     private static final long SEED = 7;
 
     /** Chance that a lane takes an expert of the token before: enough for a pool to have hits, misses and promotions. */
     private static final double REUSE = 0.4;
 
+    /** A model for bf16 activations. */
+    EngineShape(
+            String name,
+            int layers,
+            int experts,
+            int topK,
+            ExpertRowLayout row,
+            List<Integer> rows,
+            int forwards,
+            int longForwards,
+            List<Integer> planned,
+            List<Integer> wide) {
+        this(name, layers, experts, topK, row, rows, forwards, longForwards, planned, wide, ActivationType.BF16);
+    }
+
+    /** The same model for fp16 activations. */
+    EngineShape fp16() {
+        return new EngineShape(
+                name + ", fp16",
+                layers,
+                experts,
+                topK,
+                row,
+                rows,
+                forwards,
+                longForwards,
+                planned,
+                wide,
+                ActivationType.FP16);
+    }
+
     SyntheticExperts weights() {
-        return new SyntheticExperts(SEED, layers, experts, row);
+        return new SyntheticExperts(SEED, layers, experts, row, activations);
     }
 
     PoolConfig pool(int rowsPerLayer) {
@@ -42,7 +76,7 @@ record EngineShape(
 
     /** Tokens of one call, with weights that sum to about 1. */
     MoeCalls calls(int tokens, long seed) {
-        return MoeCalls.seeded(tokens, topK, experts, row.hidden(), seed);
+        return MoeCalls.seeded(activations, tokens, topK, experts, row.hidden(), seed);
     }
 
     /** Experts are distinct within a token, and half of all draws fall on a quarter of them. */

@@ -50,7 +50,7 @@ final class FloatConformance {
         for (int layer = shape.layers() - 1; layer >= 0; layer -= step) {
             MoeCalls call = shape.calls(tokens, layer);
             double[] expected = exact.forward(layer, call.roundedInputs(), call.ids(), call.weights());
-            double[] actual = MoeCalls.widen(forward(engine, layer, call));
+            double[] actual = call.widen(forward(engine, layer, call));
             double chain = MoeCalls.relativeError(actual, expected);
             double peak = Math.abs(peak(actual) / peak(expected) - 1);
             if (!(chain <= EngineChecks.CHAIN_BOUND && peak <= MOST_PEAK_ERROR)) {
@@ -69,7 +69,7 @@ final class FloatConformance {
             Arrays.fill(call.weights(), 0);
             call.weights()[lane] = 1;
             double error = MoeCalls.relativeError(
-                    MoeCalls.widen(forward(engine, layer, call)),
+                    call.widen(forward(engine, layer, call)),
                     exact.forward(layer, call.roundedInputs(), call.ids(), call.weights()));
             worst = error <= worst ? worst : error; // NaN stays
         }

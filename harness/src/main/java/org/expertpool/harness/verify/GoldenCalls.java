@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
@@ -42,14 +43,15 @@ final class GoldenCalls {
     /**
      * The calls of one layer, a token each position kept.
      *
+     * @param type that the inputs are rounded to
      * @param layerNumber as the model counts its layers
      */
-    static MoeCalls read(Path checkpoint, ModelGeometry model, int layerNumber) throws IOException {
+    static MoeCalls read(Path checkpoint, ModelGeometry model, ActivationType type, int layerNumber) throws IOException {
         Path index = checkpoint.resolve(INDEX);
         try {
             GoldenCalls golden = new GoldenCalls(checkpoint, model, new ObjectMapper().readTree(index.toFile()));
             golden.requireShape(layerNumber);
-            return golden.calls(layerNumber);
+            return golden.calls(type, layerNumber);
         } catch (JsonProcessingException malformed) {
             throw new BadInputException(index + ": not JSON", malformed);
         } catch (IndexOutOfBoundsException outside) {
@@ -67,7 +69,7 @@ final class GoldenCalls {
         }
     }
 
-    private MoeCalls calls(int layer) throws IOException {
+    private MoeCalls calls(ActivationType type, int layer) throws IOException {
         List<ByteBuffer> files = new ArrayList<>();
         List<JsonNode> prompts = new ArrayList<>();
         int tokens = 0;
@@ -77,7 +79,7 @@ final class GoldenCalls {
             prompts.add(prompt);
             tokens += prompt.path("hidden_positions").size();
         }
-        MoeCalls calls = MoeCalls.of(tokens, model.topK(), model.hidden());
+        MoeCalls calls = MoeCalls.of(type, tokens, model.topK(), model.hidden());
         int token = 0;
         for (int i = 0; i < prompts.size(); i++) {
             JsonNode sections = prompts.get(i).path("sections");

@@ -2,17 +2,19 @@ package org.expertpool.harness.verify;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
-import org.expertpool.pool.format.Bf16;
+import org.expertpool.pool.marlin.ActivationType;
 
-/** Tokens of one MoE layer: inputs, routing and, where known, the outputs that are expected. */
+/** Tokens of one MoE layer: inputs with the type that a layer takes them in, routing and, where known, the outputs that are expected. */
 final class MoeCalls {
+    private final ActivationType type;
     private final int topK;
     private final float[] inputs; // [tokens, hidden]
     private final int[] ids; // [tokens, topK]
     private final float[] weights; // [tokens, topK]
     private final double[] expected; // [tokens, hidden]
 
-    private MoeCalls(int topK, float[] inputs, int[] ids, float[] weights, double[] expected) {
+    private MoeCalls(ActivationType type, int topK, float[] inputs, int[] ids, float[] weights, double[] expected) {
+        this.type = type;
         this.topK = topK;
         this.inputs = inputs;
         this.ids = ids;
@@ -21,8 +23,9 @@ final class MoeCalls {
     }
 
     /** So many tokens, all zero. */
-    static MoeCalls of(int tokens, int topK, int hidden) {
+    static MoeCalls of(ActivationType type, int tokens, int topK, int hidden) {
         return new MoeCalls(
+                type,
                 topK,
                 new float[Math.multiplyExact(tokens, hidden)],
                 new int[Math.multiplyExact(tokens, topK)],
@@ -30,12 +33,12 @@ final class MoeCalls {
                 new double[tokens * hidden]);
     }
 
-    /** Seeded tokens: standard normal inputs that bf16 holds, distinct experts, weights that sum to about 1. */
-    static MoeCalls seeded(int tokens, int topK, int experts, int hidden, long seed) {
-        MoeCalls calls = of(tokens, topK, hidden);
+    /** Seeded tokens: standard normal inputs that the type holds, distinct experts, weights that sum to about 1. */
+    static MoeCalls seeded(ActivationType type, int tokens, int topK, int experts, int hidden, long seed) {
+        MoeCalls calls = of(type, tokens, topK, hidden);
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < calls.inputs.length; i++) {
-            calls.inputs[i] = Bf16.toFloat(Bf16.fromFloat((float) random.nextGaussian()));
+            calls.inputs[i] = type.round((float) random.nextGaussian());
         }
         for (int token = 0; token < tokens; token++) {
             int[] chosen = random.ints(0, experts).distinct().limit(topK).toArray();
@@ -72,6 +75,7 @@ final class MoeCalls {
     MoeCalls slice(int from, int to) {
         int hidden = inputs.length / tokens();
         return new MoeCalls(
+                type,
                 topK,
                 Arrays.copyOfRange(inputs, from * hidden, to * hidden),
                 Arrays.copyOfRange(ids, from * topK, to * topK),
@@ -83,20 +87,21 @@ final class MoeCalls {
     short[] activations() {
         short[] activations = new short[inputs.length];
         for (int i = 0; i < activations.length; i++) {
-            activations[i] = Bf16.fromFloat(inputs[i]);
+            activations[i] = type.fromFloat(inputs[i]);
         }
         return activations;
     }
 
-    /** The inputs as bf16 holds them. */
+    /** The inputs as the type holds them. */
     double[] roundedInputs() {
         return widen(activations());
     }
 
-    static double[] widen(short[] bf16) {
-        double[] values = new double[bf16.length];
+    /** Values of the calls' type. */
+    double[] widen(short[] bits) {
+        double[] values = new double[bits.length];
         for (int i = 0; i < values.length; i++) {
-            values[i] = Bf16.toFloat(bf16[i]);
+            values[i] = type.toFloat(bits[i]);
         }
         return values;
     }

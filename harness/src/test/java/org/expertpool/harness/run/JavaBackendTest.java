@@ -27,9 +27,9 @@ import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SyntheticExperts;
 import org.expertpool.pool.engine.ResidentEngine;
-import org.expertpool.pool.format.Bf16;
 import org.expertpool.pool.lifecycle.ExpertPool;
 import org.expertpool.pool.lifecycle.PoolRequest;
+import org.expertpool.pool.marlin.ActivationType;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,6 +87,7 @@ class JavaBackendTest {
 
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
     private Path out;
+    private ActivationType type = ActivationType.BF16; // of expectedHash
 
     @BeforeEach
     void setUp() {
@@ -111,6 +112,21 @@ class JavaBackendTest {
                 .containsEntry("backend", "java")
                 .doesNotContainKeys("rows_per_layer", "policy", "scope", "hit_ratio");
         assertThat(rows.get(0).text("device")).startsWith("JVM ");
+    }
+
+    @Test
+    void computesInTheTypeThatTheDefinitionNames() throws IOException {
+        assertThat(run("activations = \"fp16\"\n" + DEFINITION, ExpertPool::installPoisoned))
+                .isTrue();
+        String bf16 = expectedHash(1);
+        type = ActivationType.FP16;
+        String fp16 = expectedHash(1);
+        assertThat(fp16).isNotEqualTo(bf16);
+        assertThat(ResultsCsv.readDirectory(out).stream()
+                        .filter(row -> row.text("seed").equals("1")))
+                .hasSize(14)
+                .allSatisfy(row -> assertThat(row.text("output_sha256")).isEqualTo(fp16))
+                .allSatisfy(row -> assertThat(row.text("activations")).isEqualTo("fp16"));
     }
 
     @Test
@@ -208,7 +224,7 @@ class JavaBackendTest {
     /** The hash as its column defines it, with loops of its own. */
     private String expectedHash(long seed) throws IOException {
         ExpertRowLayout layout = new ExpertRowLayout(128, 64);
-        ResidentEngine engine = new ResidentEngine(new SyntheticExperts(seed, 3, 16, layout).hostSource(), 4);
+        ResidentEngine engine = new ResidentEngine(new SyntheticExperts(seed, 3, 16, layout, type).hostSource(), 4);
         Random random = new Random(seed);
         ByteBuffer all = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
         Definition definition = Definitions.read(folder, DEFINITION);
@@ -221,7 +237,7 @@ class JavaBackendTest {
             while (cursor.next()) {
                 short[] x = new short[cursor.tokens() * 128];
                 for (int i = 0; i < x.length; i++) {
-                    x[i] = Bf16.fromFloat((float) random.nextGaussian());
+                    x[i] = type.fromFloat((float) random.nextGaussian());
                 }
                 for (int layer = 0; layer < 3; layer++) {
                     int[] ids = new int[cursor.tokens() * 4];
@@ -245,17 +261,17 @@ class JavaBackendTest {
         }
     }
 
-    private static short[] normalised(short[] x, short[] y) {
+    private short[] normalised(short[] x, short[] y) {
         short[] next = new short[x.length];
         for (int token = 0; token < x.length / 128; token++) {
             double[] sums = new double[128];
             double squares = 0;
             for (int h = 0; h < 128; h++) {
-                sums[h] = (double) Bf16.toFloat(x[token * 128 + h]) + Bf16.toFloat(y[token * 128 + h]);
+                sums[h] = (double) type.toFloat(x[token * 128 + h]) + type.toFloat(y[token * 128 + h]);
                 squares += sums[h] * sums[h];
             }
             for (int h = 0; h < 128; h++) {
-                next[token * 128 + h] = Bf16.fromFloat((float) (sums[h] * (1 / Math.sqrt(squares / 128))));
+                next[token * 128 + h] = type.fromFloat((float) (sums[h] * (1 / Math.sqrt(squares / 128))));
             }
         }
         return next;
@@ -299,6 +315,11 @@ class JavaBackendTest {
         @Override
         public ExpertRowLayout layout() {
             return good.layout();
+        }
+
+        @Override
+        public ActivationType activations() {
+            return good.activations();
         }
 
         @Override

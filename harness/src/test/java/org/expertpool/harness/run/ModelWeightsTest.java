@@ -24,6 +24,7 @@ import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SlabAllocator;
 import org.expertpool.pool.bank.SyntheticExperts;
 import org.expertpool.pool.engine.ResidentEngine;
+import org.expertpool.pool.marlin.ActivationType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,7 +41,7 @@ class ModelWeightsTest {
         Files.createDirectories(folder);
         SmallCheckpoint.write(folder, 0f);
         RepositoryFiles files = new RepositoryFiles(root, Optional.empty());
-        ModelWeights weights = ModelWeights.of("models/small", files);
+        ModelWeights weights = ModelWeights.of("models/small", ActivationType.BF16, files);
         HostSource expected = new SyntheticExperts(3, 2, 8, layout).hostSource();
         for (long seed : new long[] {1, 2}) {
             HostSource source = weights.experts(seed, SlabAllocator.DIRECT, layers -> {});
@@ -54,12 +55,12 @@ class ModelWeightsTest {
     @Test
     void seedsTheExpertsOfAPreset() {
         RepositoryFiles files = new RepositoryFiles(root, Optional.empty());
-        ModelWeights weights = ModelWeights.of("tiny", files);
+        ModelWeights weights = ModelWeights.of("tiny", ActivationType.BF16, files);
         HostSource first = weights.experts(1, SlabAllocator.DIRECT, layers -> {});
         assertThat(weights.experts(2, SlabAllocator.DIRECT, layers -> {}).row(0, 0))
                 .isNotEqualTo(first.row(0, 0));
         assertThat(weights.source()).isEqualTo("seeded experts of model tiny");
-        assertThatThrownBy(() -> ModelWeights.of("models/none", files))
+        assertThatThrownBy(() -> ModelWeights.of("models/none", ActivationType.BF16, files))
                 .isInstanceOf(BadInputException.class)
                 .hasMessageContaining("model models/none: expected one of");
     }
@@ -114,7 +115,7 @@ class ModelWeightsTest {
         EngineRun.Result replayed;
         try (RoutingTrace routes = Traces.open(trace)) {
             replayed = EngineRun.replay(
-                    routes, ScoreWindow.all(), new ResidentEngine(expected, 2), layout.hidden(), 1, () -> {});
+                    routes, ScoreWindow.all(), new ResidentEngine(expected, 2), ActivationType.BF16, layout.hidden(), 1, () -> {});
         }
         assertThat(ResultsCsv.readDirectory(out))
                 .hasSize(3)

@@ -9,17 +9,21 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class CheckpointVerificationTest {
     @TempDir
     Path folder;
 
-    @Test
-    void findsASoundCheckpointSound() throws IOException {
-        List<CheckpointVerification.Finding> findings = verify(SmallCheckpoint.write(folder, 0f));
+    @ParameterizedTest
+    @EnumSource
+    void findsASoundCheckpointSound(ActivationType type) throws IOException {
+        List<CheckpointVerification.Finding> findings = verify(SmallCheckpoint.write(folder, 0f), type);
         assertThat(findings).allMatch(CheckpointVerification.Finding::holds);
         assertThat(findings)
                 .extracting(CheckpointVerification.Finding::name)
@@ -28,7 +32,7 @@ class CheckpointVerificationTest {
                         "resident, chain against float64",
                         "resident, single lanes against float64",
                         "float64 against golden outputs",
-                        "resident, golden inputs in bf16 against float64",
+                        "resident, golden inputs rounded, against float64",
                         "resident, golden outputs, inputs' rounding included",
                         "pool = resident, N=2",
                         "partition path = resident, N=2",
@@ -91,8 +95,12 @@ class CheckpointVerificationTest {
     }
 
     private List<CheckpointVerification.Finding> verify(Path checkpoint) throws IOException {
+        return verify(checkpoint, ActivationType.BF16);
+    }
+
+    private List<CheckpointVerification.Finding> verify(Path checkpoint, ActivationType type) throws IOException {
         List<CheckpointVerification.Finding> findings = new ArrayList<>();
-        CheckpointVerification.java(checkpoint, 1, findings::add);
+        CheckpointVerification.java(checkpoint, type, 1, findings::add);
         return findings;
     }
 }

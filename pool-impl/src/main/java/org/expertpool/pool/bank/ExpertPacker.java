@@ -21,7 +21,12 @@ import org.expertpool.pool.marlin.WeightRepack;
  */
 public record ExpertPacker(ScaleFactorRule rule, ActivationType type) {
     /** The newer rule, for bf16 activations. */
-    public static final ExpertPacker DEFAULT = new ExpertPacker(ScaleFactorRule.FROM_LARGEST, ActivationType.BF16);
+    public static final ExpertPacker DEFAULT = of(ActivationType.BF16);
+
+    /** The newer rule. */
+    public static ExpertPacker of(ActivationType type) {
+        return new ExpertPacker(ScaleFactorRule.FROM_LARGEST, type);
+    }
 
     /**
      * What goes into the alpha table for a packed expert, and what its scale factors lost.

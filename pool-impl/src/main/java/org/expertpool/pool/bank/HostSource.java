@@ -2,6 +2,7 @@ package org.expertpool.pool.bank;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
+import org.expertpool.pool.marlin.ActivationType;
 
 /** All expert rows of a model in host memory, and their global scale factors. Never written after loading. */
 public interface HostSource {
@@ -9,6 +10,9 @@ public interface HostSource {
     int PROJECTIONS = 3;
 
     ExpertRowLayout layout();
+
+    /** The type of the activations that scale codes and alphas are made for. */
+    ActivationType activations();
 
     int layers();
 

@@ -6,6 +6,7 @@ import java.nio.FloatBuffer;
 import java.util.List;
 import java.util.Objects;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.marlin.ActivationType;
 
 /** A host source with one dense slab of memory a layer: row e begins at byte {@code e * rowBytes}. */
 public final class SlabSource implements HostSource {
@@ -13,6 +14,7 @@ public final class SlabSource implements HostSource {
     public static final long MAX_SLAB_BYTES = Integer.MAX_VALUE;
 
     private final ExpertRowLayout layout;
+    private final ActivationType activations;
     private final int experts;
     private final List<ByteBuffer> slabs;
     private final FloatBuffer alphas;
@@ -20,16 +22,23 @@ public final class SlabSource implements HostSource {
     /**
      * Takes filled slabs.
      *
+     * @param activations what the rows are made for
      * @param slabs one a layer, each of {@code experts * rowBytes} bytes from position to limit; kept, not copied
      * @param alphas f32 {@code [layers * experts, 3]}; kept, not copied
      */
-    public SlabSource(ExpertRowLayout layout, int experts, List<ByteBuffer> slabs, FloatBuffer alphas) {
+    public SlabSource(
+            ExpertRowLayout layout,
+            ActivationType activations,
+            int experts,
+            List<ByteBuffer> slabs,
+            FloatBuffer alphas) {
         int slabBytes = slabBytes(layout, experts);
         for (ByteBuffer slab : slabs) {
             requireSize("slab bytes", slab.remaining(), slabBytes);
         }
         requireSize("alpha values", alphas.remaining(), (long) slabs.size() * experts * PROJECTIONS);
         this.layout = layout;
+        this.activations = activations;
         this.experts = experts;
         this.slabs = slabs.stream().map(slab -> slab.slice().asReadOnlyBuffer()).toList();
         this.alphas = alphas.slice().asReadOnlyBuffer();
@@ -52,6 +61,11 @@ public final class SlabSource implements HostSource {
     @Override
     public ExpertRowLayout layout() {
         return layout;
+    }
+
+    @Override
+    public ActivationType activations() {
+        return activations;
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.expertpool.pool.marlin.ActivationType;
 
 /**
  * One layer's expert rows as four tensors, the way a loader leaves them. The pool reads dense rows, so that a row copy is
@@ -18,11 +19,16 @@ public record StridedLayer(StridedPart w13, StridedPart s13, StridedPart w2, Str
     /**
      * A host source with copies of all rows in new memory outside the Java heap; every value stays as it is.
      *
+     * @param activations what the rows are made for
      * @param layers the layers in order
      * @param alphas f32 {@code [layers * experts, 3]}; kept, not copied
      */
     public static HostSource densify(
-            ExpertRowLayout layout, int experts, List<StridedLayer> layers, FloatBuffer alphas) {
+            ExpertRowLayout layout,
+            ActivationType activations,
+            int experts,
+            List<StridedLayer> layers,
+            FloatBuffer alphas) {
         int slabBytes = SlabSource.slabBytes(layout, experts);
         for (int layer = 0; layer < layers.size(); layer++) {
             layers.get(layer).requireExperts("layer " + layer, layout, experts);
@@ -38,7 +44,7 @@ public record StridedLayer(StridedPart w13, StridedPart s13, StridedPart w2, Str
             }
             slabs.add(slab.flip());
         }
-        return new SlabSource(layout, experts, slabs, alphas);
+        return new SlabSource(layout, activations, experts, slabs, alphas);
     }
 
     private void requireExperts(String layer, ExpertRowLayout layout, int experts) {

@@ -14,23 +14,25 @@ import org.expertpool.pool.marlin.WeightRepack;
 
 /**
  * Seeded experts that are cheap to make: rows come directly in the Marlin form that packing the same experts by
- * {@link ExpertPacker#DEFAULT} would give. A row depends on seed, layer, expert and shape alone.
+ * {@link ExpertPacker#of} would give. A row depends on seed, layer, expert, shape and type alone; the experts are the same
+ * for every type.
  *
  * <p>Every 4-bit code is equally likely. Block scales are E4M3 0x30 to 0x4F (0.5 to 7.5), equally likely; the first of
- * each projection is 7.5, which fixes the scale factor at 2^5, so that code = byte + 0xA0. Global scales keep sums over
- * K near unit size; gate, up and down differ.
+ * each projection is 7.5, which fixes the scale factor of bf16 at 2^5, so that code = byte + 0xA0; without a scale factor
+ * it is byte + 0x78. Global scales keep sums over K near unit size; gate, up and down differ.
  *
  * @param seed any number
  * @param layers MoE layers
  * @param experts experts per layer
  * @param layout of the rows
+ * @param type of the activations that the rows are made for
  */
-public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayout layout) {
-    private static final int LOG2_FACTOR = 5;
+public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayout layout, ActivationType type) {
+    private static final int BF16_LOG2_FACTOR = 5;
     private static final long SCALE_SPREAD = 0x1F1F_1F1F_1F1F_1F1FL;
-    private static final long LOWEST_CODE = 0xD0D0_D0D0_D0D0_D0D0L;
-    private static final byte LARGEST_CODE = (byte) 0xEF;
-    private static final int CODE_OFFSET = 0xA0;
+    private static final int LOWEST_SCALE = 0x30;
+    private static final int LARGEST_SCALE = 0x4F;
+    private static final long EVERY_BYTE = 0x0101_0101_0101_0101L;
 
     /** Root mean square of code times block scale under the distributions above. */
     private static final double WEIGHT_RMS = 9.88;
@@ -47,6 +49,11 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
             throw new BadInputException(
                     "synthetic experts: " + layers + " layers of " + experts + " experts, expected at least 1 of each");
         }
+    }
+
+    /** Experts for bf16 activations. */
+    public SyntheticExperts(long seed, int layers, int experts, ExpertRowLayout layout) {
+        this(seed, layers, experts, layout, ActivationType.BF16);
     }
 
     /** All rows and alphas in new memory outside the Java heap. */
@@ -68,7 +75,7 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
             fillLayer(layer, slabs[layer]);
             filled.accept(layer);
         });
-        return new SlabSource(layout, experts, List.of(slabs), alphas());
+        return new SlabSource(layout, type, experts, List.of(slabs), alphas());
     }
 
     /** Writes a layer's rows from the slab's position on, in parallel; the position stays. */
@@ -85,24 +92,34 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
         ByteBuffer row = into.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         putRandom(random(layer, expert, W13), layout.w13Bytes(), -1L, 0, row);
         int s13 = row.position();
-        putRandom(random(layer, expert, S13), layout.s13Bytes(), SCALE_SPREAD, LOWEST_CODE, row);
-        row.put(s13 + ScaleOrder.position(0), LARGEST_CODE);
-        row.put(s13 + ScaleOrder.position(layout.expertWidth()), LARGEST_CODE);
+        putRandom(
+                random(layer, expert, S13),
+                layout.s13Bytes(),
+                SCALE_SPREAD,
+                EVERY_BYTE * (LOWEST_SCALE + codeOffset()),
+                row);
+        row.put(s13 + ScaleOrder.position(0), (byte) (LARGEST_SCALE + codeOffset()));
+        row.put(s13 + ScaleOrder.position(layout.expertWidth()), (byte) (LARGEST_SCALE + codeOffset()));
         putRandom(random(layer, expert, W2), layout.w2Bytes(), -1L, 0, row);
         int s2 = row.position();
-        putRandom(random(layer, expert, S2), layout.s2Bytes(), SCALE_SPREAD, LOWEST_CODE, row);
-        row.put(s2 + ScaleOrder.position(0), LARGEST_CODE);
+        putRandom(
+                random(layer, expert, S2),
+                layout.s2Bytes(),
+                SCALE_SPREAD,
+                EVERY_BYTE * (LOWEST_SCALE + codeOffset()),
+                row);
+        row.put(s2 + ScaleOrder.position(0), (byte) (LARGEST_SCALE + codeOffset()));
         into.position(row.position());
     }
 
-    /** The alpha table f32 {@code [layers * experts, 3]} for bf16 activations. */
+    /** The alpha table f32 {@code [layers * experts, 3]}. */
     public FloatBuffer alphas() {
         FloatBuffer table =
                 FloatBuffer.allocate(Math.multiplyExact(Math.multiplyExact(layers, experts), HostSource.PROJECTIONS));
         for (int layer = 0; layer < layers; layer++) {
             for (int expert = 0; expert < experts; expert++) {
                 for (float globalScale : globalScales(layer, expert)) {
-                    table.put(ActivationType.BF16.alpha(globalScale, LOG2_FACTOR));
+                    table.put(type.alpha(globalScale, log2Factor()));
                 }
             }
         }
@@ -125,6 +142,15 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
                 new Nvfp4Tensor(width, hidden, half(w13, 0), half(s13, 0), scales[0]),
                 new Nvfp4Tensor(width, hidden, half(w13, 1), half(s13, 1), scales[1]),
                 new Nvfp4Tensor(hidden, width, w2, s2, scales[2]));
+    }
+
+    private int log2Factor() {
+        return type == ActivationType.BF16 ? BF16_LOG2_FACTOR : 0;
+    }
+
+    /** Between E4M3 bytes and scale codes (marlin-nvfp4 2.4). */
+    private int codeOffset() {
+        return 0x78 + 8 * log2Factor();
     }
 
     private float[] globalScales(int layer, int expert) {
@@ -156,11 +182,11 @@ public record SyntheticExperts(long seed, int layers, int experts, ExpertRowLayo
         return words;
     }
 
-    private static byte[] plainScales(ByteBuffer row, long bytes, int n, int k) {
+    private byte[] plainScales(ByteBuffer row, long bytes, int n, int k) {
         byte[] codes = new byte[(int) bytes];
         row.get(codes);
         for (int i = 0; i < codes.length; i++) {
-            codes[i] -= (byte) CODE_OFFSET;
+            codes[i] -= (byte) codeOffset();
         }
         return ScaleOrder.fromMarlin(codes, n, k);
     }

@@ -44,7 +44,7 @@ public final class ExpertLoader {
             filled.add(slab);
             loaded.accept(filled.size());
         }
-        return new LoadedExperts(new SlabSource(layout, experts, filled, alphas), loss);
+        return new LoadedExperts(new SlabSource(layout, conversion.activations(), experts, filled, alphas), loss);
     }
 
     /** Loads all layers into new memory outside the Java heap. */

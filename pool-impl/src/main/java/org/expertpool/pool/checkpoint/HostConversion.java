@@ -6,6 +6,7 @@ import java.util.stream.IntStream;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.bank.ExpertPacker;
 import org.expertpool.pool.bank.HostSource;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.marlin.ScaleLoss;
 
 /**
@@ -16,6 +17,11 @@ import org.expertpool.pool.marlin.ScaleLoss;
  */
 public record HostConversion(ExpertPacker packer) implements LayerConversion {
     static final int ROWS_UNDER_WAY = 3;
+
+    @Override
+    public ActivationType activations() {
+        return packer.type();
+    }
 
     @Override
     public ScaleLoss convert(Checkpoint checkpoint, int layer, ByteBuffer slab, FloatBuffer alphas) {

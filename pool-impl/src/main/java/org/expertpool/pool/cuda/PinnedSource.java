@@ -9,6 +9,7 @@ import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SlabAllocator;
+import org.expertpool.pool.marlin.ActivationType;
 
 /** A host source in pinned, device-mapped memory, a slab a layer: what the copy engine and kernels read rows from. */
 public final class PinnedSource implements HostSource, AutoCloseable {
@@ -60,6 +61,11 @@ public final class PinnedSource implements HostSource, AutoCloseable {
     @Override
     public ExpertRowLayout layout() {
         return rows.layout();
+    }
+
+    @Override
+    public ActivationType activations() {
+        return rows.activations();
     }
 
     @Override

@@ -1,21 +1,19 @@
 package org.expertpool.pool.engine;
 
 import java.nio.ByteBuffer;
-import org.expertpool.pool.format.Bf16;
 import org.expertpool.pool.format.E2M1;
 import org.expertpool.pool.format.Nvfp4Tensor;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.marlin.ScaleOrder;
 
 /**
- * One weight matrix of an expert as a kernel holds it in registers: code times scale code, both expanded to bf16
- * (marlin-nvfp4 2.2, 2.4). An element is the true weight times {@code 2^-119 * sf / globalScale}; alpha undoes that.
+ * One weight matrix of an expert as a kernel holds it in registers: code times scale code, both expanded to the
+ * activations' type (marlin-nvfp4 2.2, 2.4). Alpha makes true weights of its elements.
  */
 final class ExpandedMatrix {
-    /** What expanding a code without re-biasing its exponent multiplies it by. */
-    private static final float CODE_UNIT = 0x1p-126f;
-
     private static final int MMA_K = 16;
 
+    private final ActivationType type;
     private final int k;
     private final int chunk;
     private final float[] weights; // [n, k]
@@ -26,7 +24,8 @@ final class ExpandedMatrix {
      * @param n output length, a multiple of 64
      * @param k reduction length, a multiple of 64
      */
-    ExpandedMatrix(ByteBuffer row, long weightOffset, long scaleOffset, int n, int k) {
+    ExpandedMatrix(ByteBuffer row, long weightOffset, long scaleOffset, int n, int k, ActivationType type) {
+        this.type = type;
         this.k = k;
         chunk = KSplit.chunk(k);
         weights = new float[Math.multiplyExact(n, k)];
@@ -39,7 +38,7 @@ final class ExpandedMatrix {
             for (int half = 0; half < 2; half++) {
                 int n8 = column + 8 * half;
                 int scaleAt = (int) scaleOffset + depth / Nvfp4Tensor.BLOCK * n + ScaleOrder.position(n8);
-                float scale = expandScale(row.get(scaleAt));
+                float scale = type.expandScale(row.get(scaleAt));
                 int four = codes >>> (8 * half);
                 put(n8, depth, four, scale);
                 put(n8, depth + 8, four >>> 4, scale);
@@ -74,12 +73,7 @@ final class ExpandedMatrix {
 
     /** Stores the codes in nibbles 0 and 4: two neighbours along k. */
     private void put(int column, int depth, int codes, float scale) {
-        weights[column * k + depth] = E2M1.decode(codes) * CODE_UNIT * scale;
-        weights[column * k + depth + 1] = E2M1.decode(codes >>> 16) * CODE_UNIT * scale;
-    }
-
-    /** The bf16 that the kernel's shifts make of a code; not its value where the top bit of the code is missing. */
-    private static float expandScale(byte code) {
-        return Bf16.toFloat((short) (((code & 0x80) << 7) | ((code & 0x7F) << 4)));
+        weights[column * k + depth] = E2M1.decode(codes) * type.codeUnit() * scale;
+        weights[column * k + depth + 1] = E2M1.decode(codes >>> 16) * type.codeUnit() * scale;
     }
 }

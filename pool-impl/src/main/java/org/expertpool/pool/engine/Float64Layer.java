@@ -15,9 +15,6 @@ import org.expertpool.pool.marlin.WeightRepack;
  * rows apart by the inverse repack, not by the engine's expansion.
  */
 public final class Float64Layer {
-    /** Product of what expanded codes and scales are multiplied by; alpha carries its inverse (marlin-nvfp4 2.6). */
-    private static final double EXPANSION = 0x1p119;
-
     private final HostSource source;
     private final int topK;
 
@@ -91,6 +88,6 @@ public final class Float64Layer {
 
     private double alpha(int layer, int expert, int projection) {
         int at = (layer * source.experts() + expert) * HostSource.PROJECTIONS + projection;
-        return source.alphas().get(at) / EXPANSION;
+        return source.alphas().get(at) / source.activations().expansion();
     }
 }

@@ -5,7 +5,7 @@ import java.nio.FloatBuffer;
 import java.util.function.IntFunction;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.HostSource;
-import org.expertpool.pool.format.Bf16;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.route.BlockSize;
 import org.expertpool.pool.route.LaneBlocks;
 import org.expertpool.pool.route.RowRemap;
@@ -13,20 +13,22 @@ import org.expertpool.pool.route.RowRemap;
 /** One layer call under way: lanes are computed where their experts' rows lie, then summed per token. */
 final class LayerPass {
     private final HostSource source;
+    private final ActivationType type;
     private final int layer;
     private final int topK;
     private final int hidden;
     private final short[] activations;
     private final float[] weights;
-    private final short[] laneOutputs; // bf16 [lanes, hidden], zero at first
+    private final short[] laneOutputs; // [lanes, hidden], zero at first
     private final boolean[] computed; // [lanes]
 
     /**
-     * @param source gives the row layout and the alphas; its rows are not read
+     * @param source gives the row layout, the activations' type and the alphas; its rows are not read
      * @param lanes lanes of the call, by its ids
      */
     LayerPass(HostSource source, int layer, int topK, int lanes, short[] activations, float[] weights) {
         this.source = source;
+        type = source.activations();
         this.layer = layer;
         this.topK = topK;
         hidden = source.layout().hidden();
@@ -54,7 +56,7 @@ final class LayerPass {
         for (int block = 0; block < blocks.liveBlocks(); block++) {
             ExpertRowLayout layout = source.layout();
             ExpertChain chain =
-                    new ExpertChain(rows.apply(physical[block]), layout, alphas(blocks.blockExperts()[block]));
+                    new ExpertChain(rows.apply(physical[block]), layout, type, alphas(blocks.blockExperts()[block]));
             for (int place = block * blockSize; place < (block + 1) * blockSize; place++) {
                 int lane = blocks.sortedLanes()[place];
                 if (lane < lanes) {
@@ -69,7 +71,7 @@ final class LayerPass {
         short[] outputs = new short[activations.length];
         for (int token = 0; token < computed.length / topK; token++) {
             for (int h = 0; h < hidden; h++) {
-                outputs[token * hidden + h] = Bf16.fromFloat(sum(token, h));
+                outputs[token * hidden + h] = type.fromFloat(sum(token, h));
             }
         }
         return outputs;
@@ -78,7 +80,7 @@ final class LayerPass {
     private float sum(int token, int h) {
         float sum = 0;
         for (int lane = token * topK; lane < (token + 1) * topK; lane++) {
-            sum += Bf16.toFloat(laneOutputs[lane * hidden + h]);
+            sum += type.toFloat(laneOutputs[lane * hidden + h]);
         }
         return sum;
     }
@@ -90,7 +92,7 @@ final class LayerPass {
         computed[lane] = true;
         float[] token = new float[hidden];
         for (int h = 0; h < hidden; h++) {
-            token[h] = Bf16.toFloat(activations[lane / topK * hidden + h]);
+            token[h] = type.toFloat(activations[lane / topK * hidden + h]);
         }
         chain.lane(token, weights[lane], laneOutputs, lane * hidden);
     }

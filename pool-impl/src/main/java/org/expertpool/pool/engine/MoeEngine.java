@@ -6,10 +6,10 @@ public interface MoeEngine {
      * One layer call.
      *
      * @param layer the layer, in {@code [0, layers)}
-     * @param activations bf16 {@code [tokens, hidden]}
+     * @param activations bf16 or fp16, as the rows are made for, {@code [tokens, hidden]}
      * @param ids routed expert ids {@code [tokens, topK]} as the router gave them; invalid ones contribute nothing
      * @param weights router weights {@code [tokens, topK]}
-     * @return bf16 {@code [tokens, hidden]}, a new array; zero for a token without a valid lane
+     * @return {@code [tokens, hidden]} of the same type, a new array; zero for a token without a valid lane
      */
     short[] forward(int layer, short[] activations, int[] ids, float[] weights);
 }

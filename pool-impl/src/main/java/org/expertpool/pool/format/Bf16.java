@@ -2,7 +2,7 @@ package org.expertpool.pool.format;
 
 /** bfloat16: the upper half of an fp32. */
 public final class Bf16 {
-    private static final int QUIET = 0x0040;
+    private static final short NAN = 0x7FFF;
 
     private Bf16() {}
 
@@ -10,12 +10,12 @@ public final class Bf16 {
         return Float.intBitsToFloat(bits << 16);
     }
 
-    /** Nearest, ties to even; overflow gives infinity; NaN stays NaN with its sign and upper payload, made quiet. */
+    /** Nearest, ties to even; overflow gives infinity; every NaN gives 0x7FFF, as devices do. */
     public static short fromFloat(float value) {
-        int bits = Float.floatToRawIntBits(value);
         if (Float.isNaN(value)) {
-            return (short) ((bits >>> 16) | QUIET);
+            return NAN;
         }
+        int bits = Float.floatToRawIntBits(value);
         int even = (bits >>> 16) & 1;
         return (short) ((bits + 0x7FFF + even) >>> 16);
     }

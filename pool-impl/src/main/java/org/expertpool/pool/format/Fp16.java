@@ -6,7 +6,7 @@ public final class Fp16 {
     public static final float MAX = 65_504f;
 
     private static final int INFINITY_BITS = 0x7C00;
-    private static final int QUIET = 0x0200;
+    private static final short NAN = 0x7FFF;
     private static final int MANTISSA_BITS = 10;
     private static final int SMALLEST_NORMAL_EXPONENT = -14;
 
@@ -25,13 +25,12 @@ public final class Fp16 {
         return Float.intBitsToFloat(sign | Float.floatToRawIntBits(magnitude));
     }
 
-    /** Nearest, ties to even; overflow gives infinity; NaN stays NaN with its sign and upper payload, made quiet. */
+    /** Nearest, ties to even; overflow gives infinity; every NaN gives 0x7FFF, as devices do. */
     public static short fromFloat(float value) {
-        int bits = Float.floatToRawIntBits(value);
-        int sign = (bits >>> 16) & 0x8000;
         if (Float.isNaN(value)) {
-            return (short) (sign | INFINITY_BITS | QUIET | ((bits >>> 13) & 0x3FF));
+            return NAN;
         }
+        int sign = (Float.floatToRawIntBits(value) >>> 16) & 0x8000;
         return (short) (sign | magnitudeBits(Math.abs(value)));
     }
 

@@ -45,6 +45,8 @@ public final class PoolGuards {
         require(source.layers() == config.layers(), "host source layers", source.layers(), config.layers());
         require(source.experts() == config.experts(), "host source experts", source.experts(), config.experts());
         require(source.layout().equals(layer.row()), "host source row", source.layout(), layer.row());
+        String made = source.activations().label();
+        require(made.equals(layer.elementType()), "host source activations", made, layer.elementType());
     }
 
     private static void sameInAllLayers(PoolRequest request, String field, Function<MoeLayer, Object> value) {

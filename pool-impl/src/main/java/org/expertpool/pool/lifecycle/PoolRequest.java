@@ -41,7 +41,11 @@ public record PoolRequest(
     }
 
     private static PoolRequest of(PoolConfig config, HostSource source, HostMemory memory) {
-        MoeLayer layer = new MoeLayer(config.experts(), config.topK(), source.layout(), "bf16");
+        MoeLayer layer = new MoeLayer(
+                config.experts(),
+                config.topK(),
+                source.layout(),
+                source.activations().label());
         return new PoolRequest(
                 config.rows(),
                 config.maxDecodeTokens(),

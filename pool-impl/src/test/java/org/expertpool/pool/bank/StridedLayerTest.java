@@ -8,6 +8,7 @@ import java.nio.FloatBuffer;
 import java.util.List;
 import java.util.Random;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.marlin.ActivationType;
 import org.junit.jupiter.api.Test;
 
 class StridedLayerTest {
@@ -27,8 +28,9 @@ class StridedLayerTest {
             }
         }
         FloatBuffer alphas = FloatBuffer.allocate(2 * EXPERTS * 3);
-        HostSource dense =
-                StridedLayer.densify(LAYOUT, EXPERTS, List.of(strided(tensors[0]), strided(tensors[1])), alphas);
+        HostSource dense = StridedLayer.densify(
+                LAYOUT, ActivationType.FP16, EXPERTS, List.of(strided(tensors[0]), strided(tensors[1])), alphas);
+        assertThat(dense.activations()).isEqualTo(ActivationType.FP16);
         for (int layer = 0; layer < 2; layer++) {
             for (int expert = 0; expert < EXPERTS; expert++) {
                 ByteBuffer expected = ByteBuffer.allocate((int) LAYOUT.rowBytes());
@@ -47,8 +49,8 @@ class StridedLayerTest {
         for (int part = 0; part < 4; part++) {
             tensors[part] = new byte[7 + EXPERTS * (PART_BYTES[part] + GAPS[part])];
         }
-        HostSource dense =
-                StridedLayer.densify(LAYOUT, EXPERTS, List.of(strided(tensors)), FloatBuffer.allocate(EXPERTS * 3));
+        HostSource dense = StridedLayer.densify(
+                LAYOUT, ActivationType.FP16, EXPERTS, List.of(strided(tensors)), FloatBuffer.allocate(EXPERTS * 3));
         tensors[0][7] = 1;
         assertThat(dense.row(0, 0).get(0)).isZero();
     }
@@ -61,7 +63,11 @@ class StridedLayerTest {
         }
         tensors[2] = new byte[7 + 4 * 3048 + 2047];
         assertThatThrownBy(() -> StridedLayer.densify(
-                        LAYOUT, EXPERTS, List.of(strided(tensors)), FloatBuffer.allocate(EXPERTS * 3)))
+                        LAYOUT,
+                        ActivationType.FP16,
+                        EXPERTS,
+                        List.of(strided(tensors)),
+                        FloatBuffer.allocate(EXPERTS * 3)))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("layer 0 w2 has 14239 bytes, expected at least 14240 for 5 experts of 2048 bytes"
                         + " at a stride of 3048");

@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.format.Nvfp4Tensor;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.marlin.ScaleCodes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,14 +22,15 @@ class SyntheticExpertsTest {
 
     /** A row is what the packer makes of the same expert's checkpoint form, to the last byte, alphas included. */
     @ParameterizedTest
-    @CsvSource({"128, 64", "64, 128", "192, 320"})
-    void rowsArePackedCheckpointExperts(int hidden, int width) {
-        SyntheticExperts experts = new SyntheticExperts(3, 2, 3, new ExpertRowLayout(hidden, width));
+    @CsvSource({"128, 64, BF16", "64, 128, BF16", "192, 320, BF16", "128, 64, FP16"})
+    void rowsArePackedCheckpointExperts(int hidden, int width, ActivationType type) {
+        SyntheticExperts experts = new SyntheticExperts(3, 2, 3, new ExpertRowLayout(hidden, width), type);
         HostSource source = experts.hostSource();
+        assertThat(source.activations()).isEqualTo(type);
         for (int layer = 0; layer < 2; layer++) {
             for (int expert = 0; expert < 3; expert++) {
                 ByteBuffer row = ByteBuffer.allocate((int) experts.layout().rowBytes());
-                ExpertPacker.Packed packed = ExpertPacker.DEFAULT.pack(experts.plain(layer, expert), row);
+                ExpertPacker.Packed packed = ExpertPacker.of(type).pack(experts.plain(layer, expert), row);
                 assertThat(row.flip()).isEqualTo(source.row(layer, expert));
                 int key = layer * 3 + expert;
                 assertThat(packed.gate()).isEqualTo(source.alphas().get(3 * key));

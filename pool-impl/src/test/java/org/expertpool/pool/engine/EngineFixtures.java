@@ -11,8 +11,8 @@ import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.PlainExpert;
 import org.expertpool.pool.bank.SlabSource;
-import org.expertpool.pool.format.Bf16;
 import org.expertpool.pool.format.Nvfp4Tensor;
+import org.expertpool.pool.marlin.ActivationType;
 
 /** Inputs of engine tests. */
 final class EngineFixtures {
@@ -31,7 +31,7 @@ final class EngineFixtures {
             }
             slabs.add(slab.flip());
         }
-        return new SlabSource(layout, experts, slabs, alphas.flip());
+        return new SlabSource(layout, packer.type(), experts, slabs, alphas.flip());
     }
 
     /** A tensor whose scales are 0.5, 1, 2 or 4: with small whole activations all sums are exact (marlin-nvfp4 2.8). */
@@ -47,9 +47,14 @@ final class EngineFixtures {
 
     /** Activations of unit variance in bf16. */
     static short[] activations(int length, SplittableRandom random) {
+        return activations(length, ActivationType.BF16, random);
+    }
+
+    /** Activations of unit variance. */
+    static short[] activations(int length, ActivationType type, SplittableRandom random) {
         short[] activations = new short[length];
         for (int i = 0; i < length; i++) {
-            activations[i] = Bf16.fromFloat((float) random.nextGaussian());
+            activations[i] = type.fromFloat((float) random.nextGaussian());
         }
         return activations;
     }
@@ -76,9 +81,13 @@ final class EngineFixtures {
     }
 
     static double[] toDoubles(short[] bf16) {
-        double[] values = new double[bf16.length];
+        return toDoubles(bf16, ActivationType.BF16);
+    }
+
+    static double[] toDoubles(short[] bits, ActivationType type) {
+        double[] values = new double[bits.length];
         for (int i = 0; i < values.length; i++) {
-            values[i] = Bf16.toFloat(bf16[i]);
+            values[i] = type.toFloat(bits[i]);
         }
         return values;
     }

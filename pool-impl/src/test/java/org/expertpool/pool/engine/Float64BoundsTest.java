@@ -10,11 +10,12 @@ import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.PlainExpert;
 import org.expertpool.pool.bank.SyntheticExperts;
 import org.expertpool.pool.format.Nvfp4Tensor;
+import org.expertpool.pool.marlin.ActivationType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The emulated bf16 arithmetic against float64, and float64 against plain weights. */
+/** The emulated arithmetic in bf16 and fp16 against float64, and float64 against plain weights. */
 class Float64BoundsTest {
     /** The oracle on Marlin rows equals float64 on the checkpoint's own weights, gate, up and down scaled apart. */
     @Test
@@ -46,32 +47,33 @@ class Float64BoundsTest {
         return product;
     }
 
-    /** Bounds of the design: the chain within 5e-3 over all outputs, any single lane within 1e-2. */
+    /** Bounds of the design: the chain within 5e-3 over all outputs, any single lane within 1e-2; fp16 within a fifth of them. */
     @ParameterizedTest
-    @CsvSource({"128, 64", "64, 128", "768, 64", "192, 704"})
-    void chainAndLanesStayWithinTheBounds(int hidden, int width) {
+    @CsvSource({"128, 64, BF16", "64, 128, BF16", "768, 64, BF16", "192, 704, BF16", "128, 64, FP16", "192, 704, FP16"})
+    void chainAndLanesStayWithinTheBounds(int hidden, int width, ActivationType type) {
+        double unit = type == ActivationType.FP16 ? 0.2 : 1;
         int experts = 6;
-        HostSource source = new SyntheticExperts(3, 1, experts, new ExpertRowLayout(hidden, width)).hostSource();
+        HostSource source = new SyntheticExperts(3, 1, experts, new ExpertRowLayout(hidden, width), type).hostSource();
         SplittableRandom random = new SplittableRandom(hidden);
         int tokens = 12;
         int topK = 4;
         int[] ids = new int[tokens * topK];
         float[] weights = new float[ids.length];
         EngineFixtures.route(ids, weights, topK, experts, random);
-        short[] x = EngineFixtures.activations(tokens * hidden, random);
-        double[] chain = new Float64Layer(source, topK).forward(0, EngineFixtures.toDoubles(x), ids, weights);
+        short[] x = EngineFixtures.activations(tokens * hidden, type, random);
+        double[] chain = new Float64Layer(source, topK).forward(0, EngineFixtures.toDoubles(x, type), ids, weights);
         short[] outputs = new ResidentEngine(source, topK).forward(0, x, ids, weights);
-        assertThat(EngineFixtures.relativeError(EngineFixtures.toDoubles(outputs), chain))
-                .isBetween(1e-4, 5e-3);
+        assertThat(EngineFixtures.relativeError(EngineFixtures.toDoubles(outputs, type), chain))
+                .isBetween(unit * 1e-4, unit * 5e-3);
 
         ResidentEngine single = new ResidentEngine(source, 1);
         for (int expert = 0; expert < experts; expert++) {
-            short[] token = EngineFixtures.activations(hidden, random);
+            short[] token = EngineFixtures.activations(hidden, type, random);
             int[] id = {expert};
             float[] one = {1f};
-            double[] reference = new Float64Layer(source, 1).forward(0, EngineFixtures.toDoubles(token), id, one);
-            double[] lane = EngineFixtures.toDoubles(single.forward(0, token, id, one));
-            assertThat(EngineFixtures.relativeError(lane, reference)).isLessThan(1e-2);
+            double[] reference = new Float64Layer(source, 1).forward(0, EngineFixtures.toDoubles(token, type), id, one);
+            double[] lane = EngineFixtures.toDoubles(single.forward(0, token, id, one), type);
+            assertThat(EngineFixtures.relativeError(lane, reference)).isLessThan(unit * 1e-2);
         }
     }
 

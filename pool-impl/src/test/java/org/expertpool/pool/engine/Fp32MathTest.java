@@ -2,7 +2,7 @@ package org.expertpool.pool.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.expertpool.pool.format.Bf16;
+import org.expertpool.pool.marlin.ActivationType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,21 +45,29 @@ class Fp32MathTest {
     }
 
     /**
-     * The activation after its first and after its second rounding: the examples of marlin-nvfp4 5.2, and three from
-     * float64 where rounding once would give another result.
+     * The activation after its first and after its second rounding: the examples of marlin-nvfp4 5.2, and others
+     * from float64, some of them where rounding once would give another result.
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 2, 0x3f3b, 0x3fbb",
-        "-2, 3, 0xbe74, 0xbf37",
-        "8, 0.5, 0x4100, 0x4080",
-        "-100, 1, 0x8000, 0x8000",
-        "1.5, 3, 0x3f9d, 0x406c",
-        "0.5, 3, 0x3e9f, 0x3f6e",
-        "-1, 7, 0xbe8a, 0xbff2",
+        "BF16, 1, 2, 0x3f3b, 0x3fbb",
+        "BF16, -2, 3, 0xbe74, 0xbf37",
+        "BF16, 8, 0.5, 0x4100, 0x4080",
+        "BF16, -100, 1, 0x8000, 0x8000",
+        "BF16, 1.5, 3, 0x3f9d, 0x406c",
+        "BF16, 0.5, 3, 0x3e9f, 0x3f6e",
+        "BF16, -1, 7, 0xbe8a, 0xbff2",
+        "FP16, 1, 2, 0x39d9, 0x3dd9",
+        "FP16, -2, 3, 0xb3a1, 0xb9b9",
+        "FP16, 8, 0.5, 0x47ff, 0x43ff",
+        "FP16, -100, 1, 0x8000, 0x8000",
+        "FP16, 7, 3, 0x46fe, 0x4d3e",
+        "FP16, 0.25, 7, 0x307f, 0x3bde",
+        "FP16, Infinity, -1, 0x7c00, 0xfc00",
+        "BF16, -Infinity, 1, 0x7fff, 0x7fff",
     })
-    void swigluRoundsTwice(float gate, float up, String first, String second) {
-        assertThat(Bf16.fromFloat(Fp32Math.silu(gate)) & 0xFFFF).isEqualTo(Integer.decode(first));
-        assertThat(Bf16.fromFloat(ExpertChain.swiglu(gate, up)) & 0xFFFF).isEqualTo(Integer.decode(second));
+    void swigluRoundsTwice(ActivationType type, float gate, float up, String first, String second) {
+        assertThat(type.fromFloat(Fp32Math.silu(gate)) & 0xFFFF).isEqualTo(Integer.decode(first));
+        assertThat(type.fromFloat(ExpertChain.swiglu(gate, up, type)) & 0xFFFF).isEqualTo(Integer.decode(second));
     }
 }

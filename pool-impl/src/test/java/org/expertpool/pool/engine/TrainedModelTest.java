@@ -14,19 +14,25 @@ import org.expertpool.pool.checkpoint.Checkpoint;
 import org.expertpool.pool.checkpoint.ExpertLoader;
 import org.expertpool.pool.checkpoint.HostConversion;
 import org.expertpool.pool.checkpoint.LoadedExperts;
-import org.expertpool.pool.format.Bf16;
 import org.expertpool.pool.lifecycle.ExpertPool;
 import org.expertpool.pool.lifecycle.PoolRequest;
 import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.testdata.TinyMoe;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A trained model's experts through packer, pool and engine, against the MoE outputs of an independent program. */
 class TrainedModelTest {
     private static HostSource source(TinyMoe model) throws IOException {
-        return new ExpertLoader(Checkpoint.open(model.folder()), new HostConversion(ExpertPacker.DEFAULT))
+        return source(model, ActivationType.BF16);
+    }
+
+    private static HostSource source(TinyMoe model, ActivationType type) throws IOException {
+        return new ExpertLoader(Checkpoint.open(model.folder()), new HostConversion(ExpertPacker.of(type)))
                 .load()
                 .source();
     }
@@ -103,19 +109,22 @@ class TrainedModelTest {
         float[] weights = new float[ids.length];
         for (int token = 0; token < calls.size(); token++) {
             TinyMoe.Call call = calls.get(token);
-            System.arraycopy(round(call.input), 0, activations, token * TinyMoe.HIDDEN, TinyMoe.HIDDEN);
+            System.arraycopy(
+                    round(call.input, ActivationType.BF16), 0, activations, token * TinyMoe.HIDDEN, TinyMoe.HIDDEN);
             System.arraycopy(call.ids, 0, ids, token * TinyMoe.TOP_K, TinyMoe.TOP_K);
             System.arraycopy(call.weights, 0, weights, token * TinyMoe.TOP_K, TinyMoe.TOP_K);
         }
         return engine.forward(calls.get(0).layer, activations, ids, weights);
     }
 
-    @Test
-    void reproducesTheGoldenOutputs() throws IOException {
+    @ParameterizedTest
+    @EnumSource
+    void reproducesTheGoldenOutputs(ActivationType type) throws IOException {
+        double unit = type == ActivationType.FP16 ? 0.2 : 1;
         TinyMoe model = TinyMoe.openOrSkip();
         List<TinyMoe.Call> golden = model.golden();
         assertThat(golden).hasSize(6 * 3 * TinyMoe.LAYERS);
-        HostSource source = source(model);
+        HostSource source = source(model, type);
         Float64Layer oracle = new Float64Layer(source, TinyMoe.TOP_K);
         ResidentEngine resident = new ResidentEngine(source, TinyMoe.TOP_K);
         ExpertPool pool = ExpertPool.installPoisoned(
@@ -129,19 +138,20 @@ class TrainedModelTest {
             double[] exact = oracle.forward(call.layer, widen(call.input), call.ids, call.weights);
             assertThat(EngineFixtures.relativeError(exact, expected)).isLessThan(2e-6);
 
-            short[] rounded = round(call.input);
+            short[] rounded = round(call.input, type);
             short[] outputs = resident.forward(call.layer, rounded, call.ids, call.weights);
-            double[] onRounded = oracle.forward(call.layer, EngineFixtures.toDoubles(rounded), call.ids, call.weights);
-            double[] actual = EngineFixtures.toDoubles(outputs);
+            double[] onRounded =
+                    oracle.forward(call.layer, EngineFixtures.toDoubles(rounded, type), call.ids, call.weights);
+            double[] actual = EngineFixtures.toDoubles(outputs, type);
             byLayer.get(call.layer).add(actual, onRounded);
             assertThat(EngineFixtures.relativeError(actual, expected))
                     .as("one token, the input's own rounding included")
-                    .isLessThan(1e-2);
+                    .isLessThan(unit * 1e-2);
             assertThat(pooled.forward(call.layer, rounded, call.ids, call.weights))
                     .isEqualTo(outputs);
         }
         for (Errors errors : byLayer) {
-            assertThat(errors.relative()).as("over all tokens of a layer").isBetween(1e-4, 5e-3);
+            assertThat(errors.relative()).as("over all tokens of a layer").isBetween(unit * 1e-4, unit * 5e-3);
         }
         pool.synchronise();
     }
@@ -171,10 +181,10 @@ class TrainedModelTest {
         return wide;
     }
 
-    private static short[] round(float[] values) {
+    private static short[] round(float[] values, ActivationType type) {
         short[] rounded = new short[values.length];
         for (int i = 0; i < rounded.length; i++) {
-            rounded[i] = Bf16.fromFloat(values[i]);
+            rounded[i] = type.fromFloat(values[i]);
         }
         return rounded;
     }

@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.HostSource;
+import org.expertpool.pool.marlin.ActivationType;
 
 /** Rows whose every byte names layer, expert and offset. */
 class PatternSource implements HostSource {
@@ -25,6 +26,11 @@ class PatternSource implements HostSource {
     @Override
     public ExpertRowLayout layout() {
         return LAYOUT;
+    }
+
+    @Override
+    public ActivationType activations() {
+        return ActivationType.BF16;
     }
 
     @Override

@@ -82,7 +82,10 @@ class PoolGuardsTest {
                 arguments(request().source(new PatternSource(3, 15)), "host source experts is 15, expected 16"),
                 arguments(
                         request().layers(Collections.nCopies(3, new MoeLayer(16, 4, WIDER, "bf16"))),
-                        "host source row is " + PatternSource.LAYOUT + ", expected " + WIDER));
+                        "host source row is " + PatternSource.LAYOUT + ", expected " + WIDER),
+                arguments(
+                        request().layers(Collections.nCopies(3, new MoeLayer(16, 4, PatternSource.LAYOUT, "fp16"))),
+                        "host source activations is bf16, expected fp16"));
     }
 
     @ParameterizedTest

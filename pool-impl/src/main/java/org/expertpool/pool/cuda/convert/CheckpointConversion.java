@@ -15,6 +15,7 @@ import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
 import org.expertpool.pool.cuda.PinnedSlab;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.marlin.ScaleLoss;
 
 /**
@@ -26,6 +27,7 @@ public final class CheckpointConversion implements LayerConversion, AutoCloseabl
     private static final long STAGING_BYTES = 128L << 20;
 
     private final ExpertRowLayout layout;
+    private final ActivationType activations;
     private final int most;
     private final CudaStream stream;
     private final DeviceConversion conversion;
@@ -40,12 +42,18 @@ public final class CheckpointConversion implements LayerConversion, AutoCloseabl
     /** @param most experts that are on the device at a time */
     CheckpointConversion(CudaContext context, ExpertRowLayout layout, ExpertPacker packer, int most) {
         this.layout = layout;
+        activations = packer.type();
         this.most = most;
         stream = new CudaStream(context);
         conversion = new DeviceConversion(context, layout, packer, most);
         plain = new DeviceBuffer(context, layout.rowOffset(most));
         rows = new DeviceBuffer(context, layout.rowOffset(most));
         staging = new PinnedSlab(context, layout.rowOffset(most));
+    }
+
+    @Override
+    public ActivationType activations() {
+        return activations;
     }
 
     @Override

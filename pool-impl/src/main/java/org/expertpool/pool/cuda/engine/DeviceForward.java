@@ -10,7 +10,6 @@ import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.CudaGraph;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.PinnedSlab;
-import org.expertpool.pool.format.Bf16;
 
 /**
  * Forwards over all layers with routing from a tape, in honest order: a layer's routing is read by a kernel that depends
@@ -67,7 +66,8 @@ public final class DeviceForward implements AutoCloseable {
             for (long at = 0; at < bytes; at += host.bytes()) {
                 int part = (int) Math.min(host.bytes(), bytes - at);
                 for (int i = 0; i < part; i += Short.BYTES) {
-                    host.buffer().putShort(i, Bf16.fromFloat((float) random.nextGaussian()));
+                    host.buffer().putShort(
+                            i, model.shape().activations().fromFloat((float) random.nextGaussian()));
                 }
                 memory.memory().upload(memory.activationsAt(0) + at, host, 0, part, model.stream());
                 model.stream().synchronise("upload the inputs");

@@ -14,7 +14,7 @@ public record DeviceModel(
         implements AutoCloseable {
     /** Uploads the alphas. */
     public static DeviceModel of(CudaContext context, PinnedSource source, int topK) {
-        MoeShape shape = new MoeShape(source.experts(), topK, source.layout());
+        MoeShape shape = new MoeShape(source.experts(), topK, source.layout(), source.activations());
         try (CudaContext.Attempt all = context.attempt()) {
             CudaStream stream = new CudaStream(context);
             DeviceModel model =

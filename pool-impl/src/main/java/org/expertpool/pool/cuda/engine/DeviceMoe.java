@@ -11,7 +11,7 @@ import org.expertpool.pool.cuda.DeviceBuffer;
  * each other on the device.
  */
 public final class DeviceMoe implements AutoCloseable {
-    private static final int BF16_BYTES = 2;
+    private static final int ACTIVATION_BYTES = 2;
     private static final int ALIGNMENT = 256;
     private static final int LEAST_BLOCK_LANES = 8;
     private static final int MOST_BLOCK_LANES = 32;
@@ -36,8 +36,8 @@ public final class DeviceMoe implements AutoCloseable {
         long placed = Math.max(
                 blocks * LEAST_BLOCK_LANES, maxBlocks(lanes, shape.experts(), MOST_BLOCK_LANES) * MOST_BLOCK_LANES);
         long[] sizes = {
-            lanes * shape.row().expertWidth() * BF16_BYTES,
-            lanes * shape.row().hidden() * BF16_BYTES,
+            lanes * shape.row().expertWidth() * ACTIVATION_BYTES,
+            lanes * shape.row().hidden() * ACTIVATION_BYTES,
             (long) Integer.BYTES * (shape.row().hidden() / TILE_CHANNELS), // arrivals
             Integer.BYTES * placed,
             Integer.BYTES * blocks,

@@ -12,6 +12,7 @@ import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.Kernel;
 import org.expertpool.pool.cuda.KernelArgument;
 import org.expertpool.pool.cuda.layout.MoeBlock;
+import org.expertpool.pool.marlin.ActivationType;
 
 /** One layer call with its arguments prepared. The only class that knows the MoE kernels' names, grids and order. */
 public final class MoeLaunch implements AutoCloseable {
@@ -47,28 +48,34 @@ public final class MoeLaunch implements AutoCloseable {
         maxBlocks = Math.toIntExact(DeviceMoe.maxBlocks(laneCount, moe.shape().experts(), way.blockLanes()));
         describe(argument.struct(), moe, call, way, maxBlocks);
         argument.struct().putInt(MOE_PARAMS.offset("calls"), calls);
+        String suffix = moe.shape().activations() == ActivationType.FP16 ? "_fp16" : "";
         int hidden = moe.shape().row().hidden();
         int width = moe.shape().row().expertWidth();
         if (way.decode()) {
             gemms.add(gemm(
-                    "smxx_moe_decode_gate_up",
+                    "smxx_moe_decode_gate_up" + suffix,
                     way.gateUp(),
                     laneCount * way.gateUp().gateUpParts(width)));
             gemms.add(gemm(
-                    "smxx_moe_decode_down", way.down(), laneCount * way.down().downParts(hidden)));
+                    "smxx_moe_decode_down" + suffix,
+                    way.down(),
+                    laneCount * way.down().downParts(hidden)));
             return;
         }
         align.add(step("smxx_moe_align", ceil(moe.shape().experts(), ALIGN_THREADS / WARP), ALIGN_THREADS, 0));
         gemms.add(gemm(
-                "smxx_moe_gate_up_" + blockLanes,
+                "smxx_moe_gate_up_" + blockLanes + suffix,
                 way.gateUp(),
                 maxBlocks * way.gateUp().gateUpParts(width)));
         gemms.add(gemm(
-                "smxx_moe_down_" + blockLanes,
+                "smxx_moe_down_" + blockLanes + suffix,
                 way.down(),
                 maxBlocks * way.down().downParts(hidden)));
         sum.add(step(
-                "smxx_moe_sum", ceil(call.tokens() * (hidden / VECTOR_CHANNELS), ALIGN_THREADS), ALIGN_THREADS, 0));
+                "smxx_moe_sum" + suffix,
+                ceil(call.tokens() * (hidden / VECTOR_CHANNELS), ALIGN_THREADS),
+                ALIGN_THREADS,
+                0));
     }
 
     /** Enqueues the whole call. */

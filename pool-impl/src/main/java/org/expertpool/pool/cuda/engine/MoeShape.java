@@ -5,6 +5,7 @@ import static org.expertpool.pool.cuda.layout.MoeLayouts.TILE_CHANNELS;
 
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.bank.ExpertRowLayout;
+import org.expertpool.pool.marlin.ActivationType;
 
 /**
  * What the MoE kernels need to know of a layer; the limits are those of {@code refusedMoe} in {@code pool/moe.h}.
@@ -12,8 +13,9 @@ import org.expertpool.pool.bank.ExpertRowLayout;
  * @param experts routed experts of a layer
  * @param topK lanes a token
  * @param row shape of an expert's row
+ * @param activations their type, which the rows are made for
  */
-public record MoeShape(int experts, int topK, ExpertRowLayout row) {
+public record MoeShape(int experts, int topK, ExpertRowLayout row, ActivationType activations) {
     /** Most tokens of one call. */
     public static final int MAX_TOKENS = 8192;
 

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.cuda.EmulatedDriver;
+import org.expertpool.pool.marlin.ActivationType;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,10 +25,16 @@ class DeviceMoeTest {
     void equalsTheJavaEngineAndFreesEverything() throws Exception {
         assertThat(EmulatedDriver.run(EmulatedMoe.class, List.of(), Map.of()))
                 .containsExactly(
-                        "bank 1 2 3 4 5 130 tokens equal",
-                        "host view 1 2 3 4 5 130 tokens equal",
-                        "in parts equal",
-                        "copied rows equal",
+                        "bf16 bank 1 2 3 4 5 130 tokens equal",
+                        "bf16 host view 1 2 3 4 5 130 tokens equal",
+                        "bf16 not finite equal",
+                        "bf16 in parts equal",
+                        "bf16 copied rows equal",
+                        "fp16 bank 1 2 3 4 5 130 tokens equal",
+                        "fp16 host view 1 2 3 4 5 130 tokens equal",
+                        "fp16 not finite equal",
+                        "fp16 in parts equal",
+                        "fp16 copied rows equal",
                         "not freed: 0");
     }
 
@@ -59,15 +66,19 @@ class DeviceMoeTest {
     @Test
     void refusesWhatTheKernelsCannotTake() {
         ExpertRowLayout row = new ExpertRowLayout(64, 64);
-        refuses(() -> new MoeShape(4097, 2, row), "experts is 4097, expected 1 to 4096 with backend cuda");
-        refuses(() -> new MoeShape(8, 9, row), "topK is 9, expected 1 to 8 with backend cuda");
         refuses(
-                () -> new MoeShape(8, 2, new ExpertRowLayout(65600, 64)),
+                () -> new MoeShape(4097, 2, row, ActivationType.BF16),
+                "experts is 4097, expected 1 to 4096 with backend cuda");
+        refuses(() -> new MoeShape(8, 9, row, ActivationType.BF16), "topK is 9, expected 1 to 8 with backend cuda");
+        refuses(
+                () -> new MoeShape(8, 2, new ExpertRowLayout(65600, 64), ActivationType.BF16),
                 "hidden is 65600, expected 64 to 65536 with backend cuda");
         refuses(
-                () -> new MoeShape(8, 2, new ExpertRowLayout(64, 131072)),
+                () -> new MoeShape(8, 2, new ExpertRowLayout(64, 131072), ActivationType.BF16),
                 "width is 131072, expected 64 to 65536 with backend cuda");
-        refuses(() -> new MoeShape(8, 2, row).lanes(8193), "tokens is 8193, expected 1 to 8192 with backend cuda");
+        refuses(
+                () -> new MoeShape(8, 2, row, ActivationType.BF16).lanes(8193),
+                "tokens is 8193, expected 1 to 8192 with backend cuda");
     }
 
     private static void refuses(Runnable call, String message) {

@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.function.DoublePredicate;
+import java.util.stream.IntStream;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.bank.SyntheticExperts;
 import org.expertpool.pool.cuda.CudaContext;
@@ -14,26 +16,27 @@ import org.expertpool.pool.cuda.PinnedSlab;
 import org.expertpool.pool.cuda.PinnedSource;
 import org.expertpool.pool.cuda.layout.KernelLayouts;
 import org.expertpool.pool.engine.ResidentEngine;
-import org.expertpool.pool.format.Bf16;
+import org.expertpool.pool.marlin.ActivationType;
 
 /** What the child JVM of {@link DeviceMoeTest} runs: calls over rows in a bank and in host memory, beside the Java engine. */
 final class EmulatedMoe {
-    private static final MoeShape SHAPE = new MoeShape(3, 2, new ExpertRowLayout(128, 64));
-    private static final SyntheticExperts EXPERTS = new SyntheticExperts(5, 2, SHAPE.experts(), SHAPE.row());
     private static final int[] TOKENS = {1, 2, 3, 4, 5, 130};
 
     private final CudaContext context;
+    private final MoeShape shape;
     private final CudaStream stream;
     private final PinnedSource source;
     private final AlphaTable alphas;
     private final ResidentEngine expected;
 
-    private EmulatedMoe(CudaContext context) {
+    private EmulatedMoe(CudaContext context, ActivationType type) {
         this.context = context;
+        shape = new MoeShape(3, 2, new ExpertRowLayout(128, 64), type);
+        SyntheticExperts experts = new SyntheticExperts(5, 2, shape.experts(), shape.row(), type);
         stream = new CudaStream(context);
-        source = PinnedSource.load(context, memory -> EXPERTS.hostSource(memory, layer -> {}));
+        source = PinnedSource.load(context, memory -> experts.hostSource(memory, layer -> {}));
         alphas = new AlphaTable(context, source, stream);
-        expected = new ResidentEngine(source, SHAPE.topK());
+        expected = new ResidentEngine(source, shape.topK());
     }
 
     public static void main(String[] arguments) {
@@ -42,7 +45,9 @@ final class EmulatedMoe {
                 PinnedSlab.large(context, 4 << 20).close();
                 System.out.println("pinned");
             } else {
-                new EmulatedMoe(context).run();
+                for (ActivationType type : ActivationType.values()) {
+                    new EmulatedMoe(context, type).run();
+                }
             }
         } catch (CudaException failure) {
             System.out.println(failure.getMessage());
@@ -51,20 +56,21 @@ final class EmulatedMoe {
 
     private void run() {
         int[] rowOfExpert = {4, 0, 2};
-        DeviceBank bank = new DeviceBank(context, SHAPE.row(), 5);
+        DeviceBank bank = new DeviceBank(context, shape.row(), 5);
         bank.fill((byte) 0xff, stream);
-        for (int expert = 0; expert < SHAPE.experts(); expert++) {
+        for (int expert = 0; expert < shape.experts(); expert++) {
             bank.copyIn(rowOfExpert[expert], source, 1, expert, 1, stream);
         }
         compare("bank", bank.view(), rowOfExpert);
-        compare("host view", new RowView(source.deviceRow(1), SHAPE.row()), new int[] {0, 1, 2});
+        compare("host view", new RowView(source.deviceRow(1), shape.row()), new int[] {0, 1, 2});
+        compareNotFinite(bank, rowOfExpert);
         compareParts(bank, rowOfExpert);
         compareCopies(bank);
     }
 
     private void compare(String name, RowView rows, int[] rowOfExpert) {
         StringBuilder line = new StringBuilder(name);
-        try (DeviceMoe moe = new DeviceMoe(context, SHAPE, 130, stream)) {
+        try (DeviceMoe moe = new DeviceMoe(context, shape, 130, stream)) {
             for (int tokens : TOKENS) {
                 Inputs inputs = new Inputs(tokens);
                 try (MoeLaunch launch = moe.bind(inputs.call(rows, rowOfExpert))) {
@@ -73,7 +79,33 @@ final class EmulatedMoe {
                 }
             }
         }
-        System.out.println(line + " tokens equal");
+        say(line + " tokens equal");
+    }
+
+    /** One activation infinite, one NaN, and lanes too large for the type, by both kinds of way. */
+    private void compareNotFinite(DeviceBank bank, int[] rowOfExpert) {
+        for (int tokens : new int[] {3, 9}) {
+            Inputs inputs = new Inputs(tokens);
+            inputs.activations[7] = shape.activations().fromFloat(Float.NEGATIVE_INFINITY);
+            inputs.activations[shape.row().hidden()] = (short) 0xFFA1; // a NaN in both types
+            Arrays.fill(inputs.weights, 2 * shape.topK(), 3 * shape.topK(), 0x1p125f);
+            try (DeviceMoe moe = new DeviceMoe(context, shape, tokens, stream);
+                    MoeLaunch launch = moe.bind(inputs.call(bank.view(), rowOfExpert))) {
+                short[] expected = inputs.expected();
+                require(has(expected, Double::isNaN) && has(expected, Double::isInfinite), "NaN and infinity");
+                require(Arrays.equals(inputs.run(launch::enqueue), expected), "not finite, " + tokens + " tokens");
+            }
+        }
+        say("not finite equal");
+    }
+
+    private boolean has(short[] outputs, DoublePredicate kind) {
+        return IntStream.range(0, outputs.length)
+                .anyMatch(i -> kind.test(shape.activations().toFloat(outputs[i])));
+    }
+
+    private void say(String line) {
+        System.out.println(shape.activations().label() + " " + line);
     }
 
     /** One alignment, the GEMMs of bank and host apart, one sum. */
@@ -81,10 +113,10 @@ final class EmulatedMoe {
         Inputs inputs = new Inputs(5);
         int[] inBank = {rowOfExpert[0], -1, rowOfExpert[2]};
         int[] inHost = {-1, 1, -1};
-        try (DeviceMoe moe = new DeviceMoe(context, SHAPE, 5, stream);
+        try (DeviceMoe moe = new DeviceMoe(context, shape, 5, stream);
                 MoeLaunch first = moe.bindAligned(inputs.call(bank.view(), inBank));
                 MoeLaunch second =
-                        moe.bindAligned(inputs.call(new RowView(source.deviceRow(1), SHAPE.row()), inHost))) {
+                        moe.bindAligned(inputs.call(new RowView(source.deviceRow(1), shape.row()), inHost))) {
             short[] actual = inputs.run(queue -> {
                 first.enqueueAlign(queue);
                 second.enqueueGemms(queue);
@@ -92,7 +124,7 @@ final class EmulatedMoe {
                 first.enqueueSum(queue);
             });
             require(Arrays.equals(actual, inputs.expected()), "parts");
-            System.out.println("in parts equal");
+            say("in parts equal");
         }
     }
 
@@ -106,7 +138,7 @@ final class EmulatedMoe {
         });
         try (RowCopier copier = new RowCopier(context, source, bank, 3, stream);
                 RowCopier.Launch launch = copier.bind(0, plan.address());
-                PinnedSlab row = new PinnedSlab(context, SHAPE.row().rowBytes())) {
+                PinnedSlab row = new PinnedSlab(context, shape.row().rowBytes())) {
             launch.enqueue(stream);
             for (int i = 0; i < copies.length; i += 2) {
                 bank.copyOut(copies[i + 1], row, stream);
@@ -116,7 +148,7 @@ final class EmulatedMoe {
             bank.copyOut(4, row, stream);
             stream.synchronise("read a row");
             require(row.buffer().mismatch(source.row(1, 0)) == -1, "the row beside");
-            System.out.println("copied rows equal");
+            say("copied rows equal");
         }
     }
 
@@ -131,11 +163,11 @@ final class EmulatedMoe {
         Inputs(int tokens) {
             this.tokens = tokens;
             Random random = new Random(tokens);
-            activations = new short[tokens * SHAPE.row().hidden()];
+            activations = new short[tokens * shape.row().hidden()];
             for (int i = 0; i < activations.length; i++) {
-                activations[i] = Bf16.fromFloat((float) random.nextGaussian());
+                activations[i] = shape.activations().fromFloat((float) random.nextGaussian());
             }
-            ids = random.ints(SHAPE.lanes(tokens), 0, SHAPE.experts()).toArray();
+            ids = random.ints(shape.lanes(tokens), 0, shape.experts()).toArray();
             weights = new float[ids.length];
             for (int lane = 0; lane < ids.length; lane++) {
                 weights[lane] = random.nextFloat();
