@@ -47,7 +47,8 @@ final class ModelBackend implements CellBackend {
 
     ModelBackend(Definition definition, TraceLibrary traces) {
         this.definition = definition;
-        this.model = ModelWeights.of(definition.model(), definition.activations(), traces.files()).geometry();
+        this.model = ModelWeights.of(definition.model(), definition.activations(), traces.files())
+                .geometry();
         this.traces = traces;
         counts = new CellCounts(definition, model);
     }

@@ -64,8 +64,8 @@ record ModelWeights(ModelGeometry geometry, ActivationType activations, Optional
     PinnedSource pinnedExperts(CudaContext context, long seed, IntConsumer filled) {
         HostRam.require("experts of model " + geometry.name(), geometry.allExpertBytes());
         return PinnedSource.load(context, memory -> {
-            try (CheckpointConversion conversion =
-                    new CheckpointConversion(context, geometry.rowLayout(), geometry.experts(), ExpertPacker.of(activations))) {
+            try (CheckpointConversion conversion = new CheckpointConversion(
+                    context, geometry.rowLayout(), geometry.experts(), ExpertPacker.of(activations))) {
                 return experts(seed, memory, filled, conversion);
             }
         });

@@ -74,8 +74,8 @@ public final class CheckpointVerification {
         List<MoeCalls> seeded = new ArrayList<>();
         List<MoeCalls> golden = new ArrayList<>();
         for (int layer : layers) {
-            seeded.add(
-                    MoeCalls.seeded(activations, EngineChecks.TOKENS, model.topK(), model.experts(), model.hidden(), seed + layer));
+            seeded.add(MoeCalls.seeded(
+                    activations, EngineChecks.TOKENS, model.topK(), model.experts(), model.hidden(), seed + layer));
             if (GoldenCalls.areThere(folder)) {
                 golden.add(GoldenCalls.read(folder, model, activations, checkpoint.layerNumber(layer)));
             }
@@ -96,13 +96,11 @@ public final class CheckpointVerification {
     }
 
     /** Verifies it with the device's engines, and the conversion there beside the host's. */
-    public static void cuda(
-            Path folder, ActivationType activations, long seed, BiConsumer<DriverKind, Finding> found)
+    public static void cuda(Path folder, ActivationType activations, long seed, BiConsumer<DriverKind, Finding> found)
             throws IOException {
         try (CudaContext context = CudaContext.open()) {
-            CheckpointVerification verification =
-                    new CheckpointVerification(
-                            folder, activations, seed, finding -> found.accept(context.driverKind(), finding));
+            CheckpointVerification verification = new CheckpointVerification(
+                    folder, activations, seed, finding -> found.accept(context.driverKind(), finding));
             HostSource expected = verification.load();
             try (PinnedSource source = verification.loadThrough(context, expected)) {
                 DeviceModel device = DeviceModel.of(context, source, verification.model.topK());
@@ -124,8 +122,8 @@ public final class CheckpointVerification {
     private PinnedSource loadThrough(CudaContext context, HostSource expected) {
         long start = System.nanoTime();
         PinnedSource source = PinnedSource.load(context, memory -> {
-            try (CheckpointConversion conversion =
-                    new CheckpointConversion(context, model.rowLayout(), model.experts(), ExpertPacker.of(activations))) {
+            try (CheckpointConversion conversion = new CheckpointConversion(
+                    context, model.rowLayout(), model.experts(), ExpertPacker.of(activations))) {
                 return new ExpertLoader(checkpoint, conversion)
                         .load(layers, memory, count -> {})
                         .source();

@@ -46,7 +46,8 @@ final class GoldenCalls {
      * @param type that the inputs are rounded to
      * @param layerNumber as the model counts its layers
      */
-    static MoeCalls read(Path checkpoint, ModelGeometry model, ActivationType type, int layerNumber) throws IOException {
+    static MoeCalls read(Path checkpoint, ModelGeometry model, ActivationType type, int layerNumber)
+            throws IOException {
         Path index = checkpoint.resolve(INDEX);
         try {
             GoldenCalls golden = new GoldenCalls(checkpoint, model, new ObjectMapper().readTree(index.toFile()));

@@ -107,7 +107,7 @@ class DefinitionReaderTest {
             name = "small"                      |                                   | name is missing
             question = "Does it run?"           | question = " "                    | question is " "
             model = "qwen3.8-flash-next"        | model = "gpt-9"                   | model gpt-9: expected one of
-            model = "qwen3.8-flash-next"        | model = "tiny"\nactivations = "fp8"   | activations is fp8, expected bf16 or fp16
+            model = "qwen3.8-flash-next"        | model = "tiny"\\nactivations = "fp8" | activations is fp8, expected bf16 or fp16
             model = "qwen3.8-flash-next"        | modell = "x"                      | unknown key 'modell', expected one of name, question
             name = "small"                      | name = "small"\\nengine = "gpu"   | engine is "gpu", expected pool
             forwards = 40                       | forwards = 0                      | trace.forwards is 0, expected a whole number from 1

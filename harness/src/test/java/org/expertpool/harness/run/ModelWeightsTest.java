@@ -115,7 +115,13 @@ class ModelWeightsTest {
         EngineRun.Result replayed;
         try (RoutingTrace routes = Traces.open(trace)) {
             replayed = EngineRun.replay(
-                    routes, ScoreWindow.all(), new ResidentEngine(expected, 2), ActivationType.BF16, layout.hidden(), 1, () -> {});
+                    routes,
+                    ScoreWindow.all(),
+                    new ResidentEngine(expected, 2),
+                    ActivationType.BF16,
+                    layout.hidden(),
+                    1,
+                    () -> {});
         }
         assertThat(ResultsCsv.readDirectory(out))
                 .hasSize(3)
