@@ -66,8 +66,7 @@ public final class DeviceForward implements AutoCloseable {
             for (long at = 0; at < bytes; at += host.bytes()) {
                 int part = (int) Math.min(host.bytes(), bytes - at);
                 for (int i = 0; i < part; i += Short.BYTES) {
-                    host.buffer().putShort(
-                            i, model.shape().activations().fromFloat((float) random.nextGaussian()));
+                    host.buffer().putShort(i, model.shape().activations().fromFloat((float) random.nextGaussian()));
                 }
                 memory.memory().upload(memory.activationsAt(0) + at, host, 0, part, model.stream());
                 model.stream().synchronise("upload the inputs");
