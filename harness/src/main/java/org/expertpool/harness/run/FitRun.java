@@ -67,7 +67,8 @@ public final class FitRun {
         }
         Definition definition = DefinitionReader.read(file, List.of());
         RepositoryFiles files = RepositoryFiles.find(directory);
-        ModelGeometry model = ModelWeights.of(definition.model(), files).geometry();
+        ModelGeometry model = ModelWeights.of(definition.model(), definition.activations(), files)
+                .geometry();
         CellCounts counts = new CellCounts(definition, model);
         try (TraceLibrary traces = new TraceLibrary(definition.trace(), files)) {
             for (ResultRow row : ResultsCsv.readDirectory(directory)) {

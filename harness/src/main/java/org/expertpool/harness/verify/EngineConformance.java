@@ -1,6 +1,5 @@
 package org.expertpool.harness.verify;
 
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -78,21 +77,19 @@ public final class EngineConformance {
                     40,
                     10_000,
                     List.of(1, 2, 4, 5, 6),
-                    List.of(1, 2, 4, 8, 64, 512, MoeShape.MAX_TOKENS)));
-
-    /** Through the kernels for fp16, at every width of a block. */
-    private static final EngineShape FP16 = new EngineShape(
-                    "2x64, top-10, 2560x640",
-                    2,
-                    64,
-                    10,
-                    new ExpertRowLayout(2560, 640),
-                    List.of(10, 40),
-                    20,
-                    0,
-                    List.of(1, 4, 5),
-                    List.of(1, 8, 64, 512, 1024))
-            .fp16();
+                    List.of(1, 2, 4, 8, 64, 512, MoeShape.MAX_TOKENS)),
+            new EngineShape(
+                            "2x64, top-10, 2560x640",
+                            2,
+                            64,
+                            10,
+                            new ExpertRowLayout(2560, 640),
+                            List.of(10, 40),
+                            20,
+                            0,
+                            List.of(1, 4, 5),
+                            List.of(1, 8, 64, 512, 1024))
+                    .fp16());
 
     private final CudaContext context;
     private final Listener listener;
@@ -104,11 +101,7 @@ public final class EngineConformance {
 
     /** Runs every comparison; {@code quick}: few on a tiny model. */
     public static void run(boolean quick, Listener listener) {
-        List<EngineShape> shapes = new ArrayList<>(quick ? List.of(QUICK, QUICK.fp16()) : ALL);
-        if (!quick) {
-            shapes.add(FP16);
-        }
-        for (EngineShape shape : shapes) {
+        for (EngineShape shape : quick ? List.of(QUICK) : ALL) {
             run(shape, EnumSet.allOf(Suite.class), listener);
         }
     }
