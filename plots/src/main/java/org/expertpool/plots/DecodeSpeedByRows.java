@@ -18,7 +18,7 @@ final class DecodeSpeedByRows implements Figure {
                 row -> row.number("rows_per_layer"),
                 row -> row.number("decode_tok_per_s"),
                 Fit.unfit(speeds.rows()),
-                Set.of());
+                Set.of("memory")); // a limit decides what fits, not how fast it runs
         if (curves.stream().noneMatch(curve -> curve.points().size() > 1)) {
             return Optional.empty();
         }

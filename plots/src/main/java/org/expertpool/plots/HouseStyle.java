@@ -77,14 +77,16 @@ final class HouseStyle {
         List<SeriesStyle> styles = new ArrayList<>();
         Set<SeriesStyle> taken = new HashSet<>();
         int free = 0;
+        boolean bothBases =
+                curves.stream().map(curve -> curve.value("basis")).distinct().count() > 1;
         for (Curve curve : curves) {
             String word = colourWord.apply(curve);
             if (!looks.containsKey(word)) {
                 looks.put(word, FIXED.containsKey(word) ? FIXED.get(word) : FREE.get(free++ % FREE.size()));
             }
-            SeriesStyle style = style(looks.get(word), dash(curve));
+            SeriesStyle style = style(looks.get(word), bothBases ? dashByBasis(curve) : dash(curve));
             for (int tries = 0; !taken.add(style) && tries < FREE.size(); tries++) {
-                style = style(FREE.get(free++ % FREE.size()), dash(curve));
+                style = style(FREE.get(free++ % FREE.size()), style.dash());
             }
             styles.add(style);
         }
@@ -95,9 +97,20 @@ final class HouseStyle {
         return new SeriesStyle(look.colour(), look.marker(), dash);
     }
 
+    /** Where measured and modelled curves meet, the modelled ones are broken. */
+    private static SeriesStyle.Dash dashByBasis(Curve curve) {
+        if (!curve.value("basis").equals("modelled")) {
+            return dash(curve);
+        }
+        return dash(curve) == SeriesStyle.Dash.SOLID ? SeriesStyle.Dash.SHORT : SeriesStyle.Dash.DASH_DOT;
+    }
+
     private static SeriesStyle.Dash dash(Curve curve) {
         boolean cold = curve.value("window").equals("cold");
         boolean perLayer = curve.value("scope").equals("layer");
+        if (curve.value("rest").equals("dense")) {
+            return SeriesStyle.Dash.LONG;
+        }
         if (cold) {
             return perLayer ? SeriesStyle.Dash.DASH_DOT : SeriesStyle.Dash.SHORT;
         }

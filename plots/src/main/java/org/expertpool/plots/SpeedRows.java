@@ -21,6 +21,7 @@ record SpeedRows(List<ResultsRow> rows, boolean byGraphMode, List<String> notDra
     static Optional<SpeedRows> of(ResultsTable table) {
         List<ResultsRow> timed = table.own().stream()
                 .filter(row -> row.number("decode_tok_per_s").isPresent())
+                .filter(row -> row.number("rows_per_layer").isPresent())
                 .toList();
         if (timed.isEmpty()) {
             return Optional.empty();

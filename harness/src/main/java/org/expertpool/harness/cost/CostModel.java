@@ -90,11 +90,17 @@ public final class CostModel {
         double kv = beside == Beside.WHOLE_MODEL
                 ? transferMicros((double) model.kvBytesPerToken() * contextTokens, "hbm_read_gb_per_s")
                 : 0;
-        double launches = model.layers() * denseKernels() * device.value("graph_node_us");
+        double launches = model.layers() * (denseKernels() * device.value("graph_node_us") + eagerGaps(mode));
         // The host runs ahead of the device: the longer of the two is what a forward takes.
         double hostWait = Math.max(0, hostMicros(mode) - (planner + copy + moe + dense + kv + launches));
         double engine = beside == Beside.WHOLE_MODEL ? device.value("engine_us_per_forward") : 0;
         return new DecodeTime(planner, copy, moe, dense, kv, launches, hostWait, engine);
+    }
+
+    /** What kernels of a layer's experts that are launched one by one wait for each other beyond those of a graph. */
+    private double eagerGaps(GraphMode mode) {
+        boolean eager = mode == GraphMode.NONE || mode == GraphMode.PIECEWISE;
+        return eager ? device.value("moe_kernels_per_layer") * device.value("eager_gap_us") : 0;
     }
 
     private double denseKernels() {

@@ -47,6 +47,7 @@ public record DeviceProfile(String name, String label, String fittedOn, Map<Stri
             "launch_us",
             "graph_launch_us",
             "graph_node_us",
+            "eager_gap_us",
             "moe_kernels_per_layer",
             "dense_kernels_per_layer",
             "engine_us_per_forward");
