@@ -444,7 +444,7 @@ int cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   return 0;
 }
 int cuMemHostRegister_v2(void* memory, size_t, unsigned flags) {
-  if (flags != 2 || reinterpret_cast<uintptr_t>(memory) % 4096) return kInvalidValue;
+  if ((flags != 2 && flags != 10) || reinterpret_cast<uintptr_t>(memory) % 4096) return kInvalidValue;
   if (const int failed = outsideCapture("cuMemHostRegister")) return failed;
   count(1);
   return 0;

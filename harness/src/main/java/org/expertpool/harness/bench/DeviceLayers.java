@@ -3,12 +3,11 @@ package org.expertpool.harness.bench;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.expertpool.pool.bank.ExpertRowLayout;
+import org.expertpool.harness.rows.HostRows;
+import org.expertpool.harness.rows.RowContent;
 import org.expertpool.pool.bank.SyntheticExperts;
 import org.expertpool.pool.cuda.CudaContext;
-import org.expertpool.pool.cuda.PinnedSource;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
@@ -44,56 +43,49 @@ public final class DeviceLayers {
     private final ModelGeometry geometry;
     private final int rows;
     private final int forwards;
+    private final HostRows source;
     private final Consumer<String> progress;
     private final List<LayerTime> times = new ArrayList<>();
+    private String device = "";
+    private double fillSeconds = Double.NaN;
 
     /**
      * @param rows N of the pool
      * @param forwards timed for each figure, after some to warm up
-     * @param progress told what is under way
+     * @param source of the rows; its notices are told what is under way
      */
-    public DeviceLayers(ModelGeometry geometry, int rows, int forwards, Consumer<String> progress) {
+    public DeviceLayers(ModelGeometry geometry, int rows, int forwards, HostRows source) {
         this.geometry = geometry;
         this.rows = rows;
         this.forwards = forwards;
-        this.progress = progress;
+        this.source = source;
+        progress = source.notices();
     }
 
     /** Runs everything; needs the memory for all experts on the host, and once on the device. */
     public DeviceLayerTable run() {
         try (CudaContext context = CudaContext.open()) {
+            device = context.device().name();
             long start = System.nanoTime();
-            DeviceModel model = DeviceModel.of(context, source(context, geometry, progress), geometry.topK());
-            double fillSeconds = (System.nanoTime() - start) * 1e-9;
-            progress.accept(String.format(
-                    Locale.ROOT,
-                    "%.1f GiB pinned and filled in %.1f s",
-                    geometry.allExpertBytes() / 0x1p30,
-                    fillSeconds));
+            DeviceModel model = source.load(context, content(geometry), geometry.topK());
+            fillSeconds = (System.nanoTime() - start) * 1e-9;
             resident(model);
             pools(model);
             uva(model);
             stream(model);
-            return new DeviceLayerTable(context.device().name(), fillSeconds, geometry, rows, times);
+            return table();
         }
     }
 
-    /** Seeded experts of the geometry in pinned memory. */
-    static PinnedSource source(CudaContext context, ModelGeometry geometry, Consumer<String> progress) {
-        SyntheticExperts experts = new SyntheticExperts(
-                1,
-                geometry.layers(),
-                geometry.experts(),
-                new ExpertRowLayout(geometry.hidden(), geometry.expertWidth()));
-        AtomicInteger filled = new AtomicInteger();
-        return PinnedSource.load(
-                context,
-                memory -> experts.hostSource(memory, layer -> {
-                    int done = filled.incrementAndGet();
-                    if (done % 8 == 0) {
-                        progress.accept(done + " of " + geometry.layers() + " layers filled");
-                    }
-                }));
+    /** What has been measured so far: all, unless {@link #run} failed. */
+    public DeviceLayerTable table() {
+        return new DeviceLayerTable(device, fillSeconds, geometry, rows, times);
+    }
+
+    /** Seeded experts of the geometry. */
+    static RowContent content(ModelGeometry geometry) {
+        return RowContent.seeded(
+                geometry.name(), new SyntheticExperts(1, geometry.layers(), geometry.experts(), geometry.rowLayout()));
     }
 
     private void resident(DeviceModel model) {

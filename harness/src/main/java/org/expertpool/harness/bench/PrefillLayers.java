@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.function.Consumer;
+import org.expertpool.harness.rows.HostRows;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
@@ -39,26 +40,29 @@ public final class PrefillLayers {
     private final ModelGeometry geometry;
     private final List<Integer> residents;
     private final int forwards;
+    private final HostRows source;
     private final Consumer<String> progress;
     private final List<PrefillTime> times = new ArrayList<>();
+    private String device = "";
 
     /**
      * @param residents experts of each layer that are resident, for each figure
      * @param forwards timed for each figure, after some to warm up
-     * @param progress told what is under way
+     * @param source of the rows; its notices are told what is under way
      */
-    public PrefillLayers(ModelGeometry geometry, List<Integer> residents, int forwards, Consumer<String> progress) {
+    public PrefillLayers(ModelGeometry geometry, List<Integer> residents, int forwards, HostRows source) {
         this.geometry = geometry;
         this.residents = List.copyOf(residents);
         this.forwards = forwards;
-        this.progress = progress;
+        this.source = source;
+        progress = source.notices();
     }
 
     /** Runs everything; needs the memory for all experts on the host. */
     public PrefillTable run(List<Integer> tokenCounts) {
         try (CudaContext context = CudaContext.open()) {
-            DeviceModel model =
-                    DeviceModel.of(context, DeviceLayers.source(context, geometry, progress), geometry.topK());
+            device = context.device().name();
+            DeviceModel model = source.load(context, DeviceLayers.content(geometry), geometry.topK());
             int most = residents.stream().mapToInt(Integer::intValue).max().orElse(0);
             PoolConfig config = new PoolConfig(
                     geometry.layers(), geometry.experts(), geometry.topK(), Math.max(most, geometry.topK()), 1);
@@ -69,8 +73,13 @@ public final class PrefillLayers {
                     chunk(model, pool, tape, tokens);
                 }
             }
-            return new PrefillTable(context.device().name(), geometry, times);
+            return table();
         }
+    }
+
+    /** What has been measured so far: all, unless {@link #run} failed. */
+    public PrefillTable table() {
+        return new PrefillTable(device, geometry, times);
     }
 
     /** All rows in large copies and nothing else: what the link gives over this memory. */

@@ -10,11 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.expertpool.harness.bench.DeviceLayerTable;
 import org.expertpool.harness.bench.DeviceLayers;
 import org.expertpool.harness.bench.JmhSuite;
 import org.expertpool.harness.bench.PrefillLayers;
-import org.expertpool.harness.bench.PrefillTable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.CsvJson;
 import org.expertpool.harness.record.NumberedFolders;
@@ -25,6 +23,7 @@ import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.model.ModelPresets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Unmatched;
 
@@ -82,6 +81,9 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", description = "With --backend cuda: print JSON instead of the table.")
     private boolean json;
 
+    @Mixin
+    private HostRowsOption hostRows;
+
     @Unmatched
     private List<String> arguments = new ArrayList<>();
 
@@ -121,12 +123,12 @@ final class BenchCommand implements Callable<Integer> {
         if (!prefill.isEmpty()) {
             return prefill();
         }
-        DeviceLayerTable table = new DeviceLayers(ModelPresets.load(model), rows, forwards, line -> {
-                    System.err.println("bench: " + line);
-                })
-                .run();
-        write("layer.csv", table.csv());
-        System.out.print(json ? CsvJson.of(table.csv()) : table.markdown());
+        DeviceLayers bench = new DeviceLayers(ModelPresets.load(model), rows, forwards, hostRows.rows(this::tell));
+        try {
+            bench.run();
+        } finally {
+            show("layer.csv", bench.table().csv(), bench.table().markdown());
+        }
         return ExitCode.OK;
     }
 
@@ -136,12 +138,25 @@ final class BenchCommand implements Callable<Integer> {
         if (layers != null) {
             geometry = geometry.withLayers(layers);
         }
-        PrefillTable table = new PrefillLayers(
-                        geometry, prefill, forwards, line -> System.err.println("bench: " + line))
-                .run(tokens);
-        write("prefill.csv", table.csv());
-        System.out.print(json ? CsvJson.of(table.csv()) : table.markdown());
+        PrefillLayers bench = new PrefillLayers(geometry, prefill, forwards, hostRows.rows(this::tell));
+        try {
+            bench.run(tokens);
+        } finally {
+            show("prefill.csv", bench.table().csv(), bench.table().markdown());
+        }
         return ExitCode.OK;
+    }
+
+    private void tell(String line) {
+        System.err.println("bench: " + line);
+    }
+
+    /** What was measured, also where it broke off; nothing where nothing was. */
+    private void show(String name, String csv, String markdown) throws IOException {
+        if (csv.lines().count() > 1) {
+            write(name, csv);
+            System.out.print(json ? CsvJson.of(csv) : markdown);
+        }
     }
 
     private void write(String name, String csv) throws IOException {

@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import org.expertpool.harness.run.Experiments;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -58,9 +59,12 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object instead of the table: all rows, checks, warnings.")
     private boolean json;
 
+    @Mixin
+    private HostRowsOption hostRows;
+
     @Override
     public Integer call() throws Exception {
-        boolean success = new Experiments(System.out, System.err)
+        boolean success = new Experiments(System.out, System.err, hostRows.rows(System.err::println))
                 .run(new Experiments.Request(
                         definition,
                         backend,

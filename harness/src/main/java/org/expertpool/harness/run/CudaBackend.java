@@ -9,6 +9,7 @@ import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.exact.DeviceReplay;
 import org.expertpool.harness.record.ResultRow;
+import org.expertpool.harness.rows.HostRows;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
@@ -34,14 +35,14 @@ final class CudaBackend implements CellBackend {
     private final DeviceSession session;
     private final DecodeStretches stretches = new DecodeStretches();
 
-    CudaBackend(Definition definition, TraceLibrary traces) {
+    CudaBackend(Definition definition, TraceLibrary traces, HostRows rows) {
         this.definition = definition;
         weights = ModelWeights.of(definition.model(), definition.activations(), traces.files());
         model = weights.geometry();
         this.traces = traces;
         counts = new CellCounts(definition, model);
         engines = new DeviceEngines(definition, counts);
-        session = new DeviceSession(weights);
+        session = new DeviceSession(weights, rows);
     }
 
     @Override

@@ -1,15 +1,16 @@
 package org.expertpool.harness.run;
 
+import org.expertpool.harness.rows.HostRows;
+import org.expertpool.harness.rows.RowContent;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaException;
 import org.expertpool.pool.cuda.CudaStatus.DriverKind;
-import org.expertpool.pool.cuda.PinnedSource;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 
 /** The device from the first cell that needs it to the end of a run, or to its loss, with the experts of the last seed. */
 final class DeviceSession implements AutoCloseable {
     /** Cells of one seed follow each other, so that one seed's experts at a time are enough. */
-    private record Loaded(long seed, DeviceModel experts) {}
+    private record Loaded(String words, DeviceModel experts) {}
 
     /** Work on the device that ends in an exception where it fails. */
     @FunctionalInterface
@@ -18,12 +19,14 @@ final class DeviceSession implements AutoCloseable {
     }
 
     private final ModelWeights weights;
+    private final HostRows rows;
     private CudaContext context; // opened by the first cell, on the thread that measures
     private Loaded loaded;
     private boolean lost; // most of the driver's errors stay
 
-    DeviceSession(ModelWeights weights) {
+    DeviceSession(ModelWeights weights, HostRows rows) {
         this.weights = weights;
+        this.rows = rows;
     }
 
     /** Its name, marked where a stub of the tests answers; empty until it is opened. */
@@ -58,17 +61,15 @@ final class DeviceSession implements AutoCloseable {
 
     /** The experts of a seed in pinned memory. */
     DeviceModel experts(long seed) {
-        if (loaded == null || loaded.seed() != seed) {
-            if (loaded != null) {
-                loaded.experts().close();
-            }
+        RowContent content = weights.content(context, seed);
+        if (loaded == null) {
+            loaded = new Loaded(
+                    content.words(),
+                    rows.load(context, content, weights.geometry().topK()));
+        } else if (!loaded.words().equals(content.words())) {
+            DeviceModel old = loaded.experts();
             loaded = null;
-            try (CudaContext.Attempt all = context.attempt()) {
-                PinnedSource source = weights.pinnedExperts(context, seed, layer -> {});
-                loaded = new Loaded(
-                        seed, DeviceModel.of(context, source, weights.geometry().topK()));
-                all.succeeded();
-            }
+            loaded = new Loaded(content.words(), rows.replace(old, content));
         }
         return loaded.experts();
     }

@@ -7,6 +7,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.expertpool.harness.rows.HostRows;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
 
@@ -37,10 +38,18 @@ public final class Experiments {
 
     private final PrintStream out;
     private final PrintStream notices;
+    private final HostRows rows;
 
+    /** Runs with rows in memory. */
     public Experiments(PrintStream out, PrintStream notices) {
+        this(out, notices, HostRows.inMemory(notices::println));
+    }
+
+    /** @param rows what a device reads experts from */
+    public Experiments(PrintStream out, PrintStream notices, HostRows rows) {
         this.out = out;
         this.notices = notices;
+        this.rows = rows;
     }
 
     /** Makes the backend of a definition. */
@@ -99,13 +108,13 @@ public final class Experiments {
         }
     }
 
-    private static BackendFactory backend(String name) {
+    private BackendFactory backend(String name) {
         return switch (name) {
             case "auto", "model" -> ModelBackend::new;
             case "java" -> JavaBackend::new;
             case "cuda" ->
                 (definition, traces) -> {
-                    CudaBackend measured = new CudaBackend(definition, traces);
+                    CudaBackend measured = new CudaBackend(definition, traces, rows);
                     return definition.cells().stream()
                                     .allMatch(cell -> cell.device().isEmpty())
                             ? measured

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.expertpool.harness.io.HostRam;
+import org.expertpool.harness.rows.RowContent;
 import org.expertpool.pool.bank.ExpertPacker;
 import org.expertpool.pool.bank.HostSource;
 import org.expertpool.pool.bank.SlabAllocator;
@@ -17,7 +18,6 @@ import org.expertpool.pool.checkpoint.HostConversion;
 import org.expertpool.pool.checkpoint.LayerConversion;
 import org.expertpool.pool.checkpoint.Models;
 import org.expertpool.pool.cuda.CudaContext;
-import org.expertpool.pool.cuda.PinnedSource;
 import org.expertpool.pool.cuda.convert.CheckpointConversion;
 import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
@@ -60,21 +60,34 @@ record ModelWeights(ModelGeometry geometry, ActivationType activations, Optional
         return experts(seed, memory, filled, new HostConversion(ExpertPacker.of(activations)));
     }
 
-    /** The same in pinned memory; a checkpoint's experts are converted on the device. */
-    PinnedSource pinnedExperts(CudaContext context, long seed, IntConsumer filled) {
-        HostRam.require("experts of model " + geometry.name(), geometry.allExpertBytes());
-        return PinnedSource.load(context, memory -> {
-            try (CheckpointConversion conversion = new CheckpointConversion(
-                    context, geometry.rowLayout(), geometry.experts(), ExpertPacker.of(activations))) {
-                return experts(seed, memory, filled, conversion);
-            }
-        });
+    /** The same for a device, which converts a checkpoint's experts. */
+    RowContent content(CudaContext context, long seed) {
+        if (checkpoint.isEmpty()) {
+            return RowContent.seeded(geometry.name(), synthetic(seed));
+        }
+        return new RowContent(
+                geometry.name() + "-" + checkpoint.get().headersSha256().substring(0, 12) + "-" + activations.label()
+                        + ".rows",
+                source(),
+                geometry.rowLayout(),
+                activations,
+                geometry.layers(),
+                geometry.experts(),
+                (memory, filled) -> {
+                    try (CheckpointConversion conversion = new CheckpointConversion(
+                            context, geometry.rowLayout(), geometry.experts(), ExpertPacker.of(activations))) {
+                        return experts(seed, memory, filled, conversion);
+                    }
+                });
+    }
+
+    private SyntheticExperts synthetic(long seed) {
+        return new SyntheticExperts(seed, geometry.layers(), geometry.experts(), geometry.rowLayout(), activations);
     }
 
     private HostSource experts(long seed, SlabAllocator memory, IntConsumer filled, LayerConversion conversion) {
         if (checkpoint.isEmpty()) {
-            return new SyntheticExperts(seed, geometry.layers(), geometry.experts(), geometry.rowLayout(), activations)
-                    .hostSource(memory, filled);
+            return synthetic(seed).hostSource(memory, filled);
         }
         List<Integer> all = IntStream.range(0, geometry.layers()).boxed().toList();
         return new ExpertLoader(checkpoint.get(), conversion)

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.expertpool.harness.bench.DeviceLayers;
 import org.expertpool.harness.bench.PrefillLayers;
+import org.expertpool.harness.rows.HostRows;
 import org.expertpool.harness.verify.EngineConformance.Suite;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.cuda.DevicePlanner;
@@ -69,11 +70,14 @@ final class EmulatedSuites {
 
     /** Times mean nothing here, but the misses that are imposed must come. */
     private void layers() {
-        compared = new DeviceLayers(GEOMETRY, 3, 2, line -> {}).run().times().size();
+        compared = new DeviceLayers(GEOMETRY, 3, 2, HostRows.inMemory(line -> {}))
+                .run()
+                .times()
+                .size();
     }
 
     private void prefill() {
-        compared = new PrefillLayers(GEOMETRY, List.of(0, 3), 1, line -> {})
+        compared = new PrefillLayers(GEOMETRY, List.of(0, 3), 1, HostRows.inMemory(line -> {}))
                 .run(List.of(9))
                 .times()
                 .size();

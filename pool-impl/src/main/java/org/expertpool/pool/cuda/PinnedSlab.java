@@ -29,7 +29,7 @@ public final class PinnedSlab extends CudaResource {
         buffer = pointer.getByteBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    private PinnedSlab(CudaContext context, ByteBuffer memory) {
+    private PinnedSlab(CudaContext context, ByteBuffer memory, int flags) {
         super(context);
         buffer = memory;
         bytes = memory.capacity();
@@ -38,7 +38,7 @@ public final class PinnedSlab extends CudaResource {
         CudaException.check(
                 "pin " + bytes + " host bytes",
                 "cuMemHostRegister",
-                JCudaDriver.cuMemHostRegister(pointer, bytes, JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP));
+                JCudaDriver.cuMemHostRegister(pointer, bytes, JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP | flags));
         context.own(this);
     }
 
@@ -55,7 +55,12 @@ public final class PinnedSlab extends CudaResource {
         } catch (OutOfMemoryError beyondMaxDirectMemorySize) {
             return new PinnedSlab(context, bytes);
         }
-        return new PinnedSlab(context, memory);
+        return new PinnedSlab(context, memory, 0);
+    }
+
+    /** Memory of a file that is mapped to be read alone, from a page's start on. */
+    static PinnedSlab mapped(CudaContext context, ByteBuffer memory) {
+        return new PinnedSlab(context, memory, JCudaDriver.CU_MEMHOSTREGISTER_READ_ONLY);
     }
 
     /** Whole pages, so that no page is pinned twice. */

@@ -2,6 +2,7 @@ package org.expertpool.pool.cuda;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
@@ -44,6 +45,38 @@ public final class PinnedSource implements HostSource, AutoCloseable {
         } catch (RuntimeException failure) {
             slabs.values().forEach(PinnedSlab::close);
             throw failure;
+        }
+    }
+
+    /**
+     * Lets a loader fill the same slabs with other rows of the same shape. Nothing on the device may read the old ones
+     * still; this object is spent, be it by the slabs' new owner or by a failure, after which only {@link #close} is left.
+     */
+    public PinnedSource refilled(Function<SlabAllocator, HostSource> loader) {
+        HostSource next = loader.apply((layer, bytes) -> {
+            if (layer >= slabs.length || slabs[layer].bytes() != bytes) {
+                throw new BadInputException("host source: layer " + layer + " of " + bytes + " bytes in the memory of "
+                        + slabs.length + " layers of " + slabs[0].bytes());
+            }
+            return slabs[layer].buffer().duplicate().order(slabs[layer].buffer().order());
+        });
+        return new PinnedSource(next, slabs);
+    }
+
+    /**
+     * Pins rows that lie in memory already, and are never written.
+     *
+     * @param memory of each layer's rows, from a page's start on
+     */
+    public static PinnedSource mapped(CudaContext context, HostSource rows, List<ByteBuffer> memory) {
+        try (CudaContext.Attempt all = context.attempt()) {
+            PinnedSlab[] slabs = new PinnedSlab[memory.size()];
+            for (int layer = 0; layer < slabs.length; layer++) {
+                slabs[layer] = PinnedSlab.mapped(context, memory.get(layer));
+            }
+            PinnedSource source = new PinnedSource(rows, slabs);
+            all.succeeded();
+            return source;
         }
     }
 

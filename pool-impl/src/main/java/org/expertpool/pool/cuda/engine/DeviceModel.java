@@ -1,5 +1,8 @@
 package org.expertpool.pool.cuda.engine;
 
+import java.util.function.Function;
+import org.expertpool.pool.bank.HostSource;
+import org.expertpool.pool.bank.SlabAllocator;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.PinnedSource;
@@ -22,6 +25,13 @@ public record DeviceModel(
             all.succeeded();
             return model;
         }
+    }
+
+    /** The same memory with other rows, as {@link PinnedSource#refilled} gives them; this object is spent. */
+    public DeviceModel refilled(Function<SlabAllocator, HostSource> loader) {
+        PinnedSource next = source.refilled(loader);
+        alphas.close();
+        return new DeviceModel(context, stream, next, new AlphaTable(context, next, stream), shape);
     }
 
     /** A layer's rows in the host source, as kernels read them. */
