@@ -27,7 +27,7 @@ import org.expertpool.pool.BadInputException;
  */
 public record DeviceProfile(String name, String label, String fittedOn, Map<String, ProfileConstant> constants) {
     /** Profiles that come with the harness. */
-    public static final List<String> NAMES = List.of("h200", "rtx-pro-6000-48gib");
+    public static final List<String> NAMES = List.of("h200", "h200-pool", "rtx-pro-6000-48gib");
 
     /** Every constant of a profile; the name ends in its unit. */
     public static final List<String> KEYS = List.of(

@@ -32,7 +32,9 @@ final class RunWarnings {
                 (int) count(row, "effective_rows"),
                 topK,
                 count(row, "forwards"),
-                count(row, "partition_forwards"),
+                count(row, "prefill_promote") > 0
+                        ? 0
+                        : count(row, "partition_forwards"), // those do change the placement
                 count(row, "selections"),
                 count(row, "misses"),
                 count(row, "promoted") + count(row, "exchanged"));

@@ -11,6 +11,7 @@ import org.expertpool.harness.record.ResultRow;
 /** The results of a run as a Markdown table: columns that vary or that hold a main metric, numbers to four digits. */
 final class SummaryTable {
     private static final List<String> LABELS = List.of(
+            "basis",
             "engine",
             "window",
             "policy",
@@ -20,10 +21,16 @@ final class SummaryTable {
             "context",
             "device",
             "memory_bytes",
+            "streams",
+            "input_tokens",
+            "chunk_tokens",
+            "partition",
+            "prefill_promote",
             "decode_tokens",
             "controls",
             "seed",
             "repetition",
+            "note",
             "status");
     private static final List<String> METRICS = List.of(
             "hit_ratio",
@@ -35,6 +42,8 @@ final class SummaryTable {
             "promoted_per_forward",
             "staged_per_forward",
             "h2d_bytes_per_token",
+            "prefill_tok_per_s",
+            "ttft_s",
             "decode_ms_per_token",
             "decode_tok_per_s",
             "fits",

@@ -58,7 +58,7 @@ class CostModelTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"h200", "rtx-pro-6000-48gib"})
+    @ValueSource(strings = {"h200", "h200-pool", "rtx-pro-6000-48gib"})
     void everyConstantStatesItsSource(String name) {
         DeviceProfile profile = DeviceProfile.load(name);
         assertThat(profile.name()).isEqualTo(name);
