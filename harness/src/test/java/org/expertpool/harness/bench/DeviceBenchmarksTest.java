@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.expertpool.harness.bench.device.DeviceClockProfiler;
 import org.expertpool.harness.cli.CommandResult;
 import org.expertpool.harness.cli.Main;
 import org.expertpool.harness.record.ResultRow;
@@ -94,6 +95,28 @@ class DeviceBenchmarksTest {
         assertThat(compared.out().lines().filter(line -> line.contains("device_us_per_op")))
                 .hasSize(2)
                 .allMatch(line -> line.contains("1.0000 to 1.0000") && line.contains("same"));
+    }
+
+    @Test
+    void clockAndPowerAreSampledWhileAnIterationRuns() throws Exception {
+        Path sampler = Files.writeString(folder.resolve("sampler"), """
+                #!/bin/sh
+                printf '345, 76.5\\n1980, 500.5\\n1700, 699.5\\n16'
+                exec sleep 60
+                """);
+        assertThat(sampler.toFile().setExecutable(true)).isTrue();
+        Path out = folder.resolve("clock");
+        List<String> arguments = new ArrayList<>(
+                List.of("bench", "--backend", "cuda", "--out", out.toString(), "DeviceCopy", "-f", "0", "-wi", "0"));
+        arguments.addAll(List.of("-i", "1", "-r", "1ms", "-opi", "4", "-p", "model=tiny", "-p", "copies=1"));
+        arguments.addAll(List.of("-prof", DeviceClockProfiler.class.getName() + ":" + sampler));
+        EmulatedDriver.run(Main.class, arguments, Map.of());
+        JsonNode metrics = new ObjectMapper()
+                .readTree(Files.readString(out.resolve("jmh.json")))
+                .at("/0/secondaryMetrics");
+        assertThat(metrics.at("/sm_mhz/score").asDouble()).isEqualTo(1840);
+        assertThat(metrics.at("/watts/score").asDouble()).isEqualTo(600);
+        assertThat(metrics.has("device_us_per_op")).isTrue();
     }
 
     @Test
