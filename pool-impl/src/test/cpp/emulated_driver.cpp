@@ -527,6 +527,19 @@ int cuGraphLaunch(Graph* executable, Stream* stream) {
   return enqueue("cuGraphLaunch", stream, [graph = *executable] { run(graph); });
 }
 
+// The host writes before it waits for what comes after: what is not there when its turn comes would never be.
+int cuStreamWaitValue32_v2(Stream* stream, unsigned long long address, unsigned value, unsigned flags) {
+  if (flags != 1) return kInvalidValue;  // equal
+  return enqueue("cuStreamWaitValue32", stream, [=] {
+    if (*reinterpret_cast<const volatile unsigned*>(address) == value) return;
+    std::fprintf(stderr, "waits for ever for a value of %u\n", value);
+    std::_Exit(3);
+  });
+}
+int cuStreamWriteValue32_v2(Stream* stream, unsigned long long address, unsigned value, unsigned) {
+  return enqueue("cuStreamWriteValue32", stream, [=] { *reinterpret_cast<volatile unsigned*>(address) = value; });
+}
+
 int cuEventCreate(Event** event, unsigned) { return make("cuEventCreate", event); }
 int cuEventDestroy_v2(Event* event) { return drop("cuEventDestroy", event); }
 int cuEventRecord(Event* event, Stream* stream) {

@@ -88,6 +88,7 @@ public final class ResultsSchema {
             label("streams", "sequences decoded side by side"),
             label("chunk_tokens", "tokens of a prefill chunk"),
             label("partition", "how wide calls of a pool read what is not resident: host-view or streamed"),
+            label("ple", "embedding rows by token from a mapped table: off, eager or deferred; empty: off"),
             label("prefill_promote", "most experts of a layer that stay in the pool after a wide call"),
             exact("partition_misses", "distinct experts of wide calls that were not resident, over scored forwards"),
             lower("device_us_per_op", "benchmark: microseconds between events on the device per operation"),

@@ -34,6 +34,7 @@ enum Axis {
     GRAPH_MODE,
     PARTITION,
     REST,
+    PLE,
     CONTEXT,
     MEMORY,
     DEVICE;
@@ -68,6 +69,15 @@ enum Axis {
 
     /** Rest of the model, on a device: a read of as many bytes as each layer's dense weights have. */
     static final String DENSE = "dense";
+
+    /** Embedding rows by token: none. */
+    static final String NO_ROWS = "off";
+
+    /** Embedding rows by token: gathered on the host between two forwards. */
+    static final String EAGER_ROWS = "eager";
+
+    /** Embedding rows by token: gathered on the host while a forward's first layer runs. */
+    static final String DEFERRED_ROWS = "deferred";
 
     /** Partition path of a pool: rows that are not resident are read through the host's device view. */
     static final String HOST_VIEW = "host-view";
@@ -121,6 +131,7 @@ enum Axis {
                         text(field, value),
                         Stream.of(Scope.values()).map(Scope::toString).toArray(String[]::new));
             case REST -> oneOf(field, text(field, value), NO_REST, DENSE);
+            case PLE -> oneOf(field, text(field, value), NO_ROWS, EAGER_ROWS, DEFERRED_ROWS);
             case GRAPH_MODE -> GraphMode.of(field, text(field, value)).word();
             case MEMORY -> size(field, text(field, value));
         };

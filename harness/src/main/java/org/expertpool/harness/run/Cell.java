@@ -108,6 +108,11 @@ record Cell(String id, Map<String, String> settings) {
         return setting(Axis.REST).orElse(Axis.NO_REST);
     }
 
+    /** How embedding rows by token come to a device: {@link Axis#NO_ROWS} or another. */
+    String ple() {
+        return setting(Axis.PLE).orElse(Axis.NO_ROWS);
+    }
+
     OptionalLong contextTokens() {
         return setting(Axis.CONTEXT).stream().mapToLong(Long::parseLong).findFirst();
     }

@@ -14,6 +14,7 @@ import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceModel;
+import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
@@ -33,6 +34,7 @@ final class CudaBackend implements CellBackend {
     private final CellCounts counts;
     private final DeviceEngines engines;
     private final DeviceSession session;
+    private final EmbeddingRows embeddings;
     private final DecodeStretches stretches = new DecodeStretches();
 
     CudaBackend(Definition definition, TraceLibrary traces, HostRows rows) {
@@ -43,6 +45,7 @@ final class CudaBackend implements CellBackend {
         counts = new CellCounts(definition, model);
         engines = new DeviceEngines(definition, counts);
         session = new DeviceSession(weights, rows);
+        embeddings = new EmbeddingRows(model.layers());
     }
 
     @Override
@@ -132,8 +135,9 @@ final class CudaBackend implements CellBackend {
                 experts,
                 kind -> {
                     boolean narrow = kind.tokens() * model.topK() <= engine.narrowLanes();
+                    LayerEngine made = narrow ? engine.narrow() : engine.wide();
                     return new DeviceReplay.Way(
-                            narrow ? engine.narrow() : engine.wide(),
+                            kind.prefill() ? made : embeddings.beside(made, experts, cell.ple()),
                             narrow,
                             kind.prefill() ? prefill : decode,
                             denseBytes(cell));
@@ -160,5 +164,6 @@ final class CudaBackend implements CellBackend {
     public void close() {
         traces.close();
         session.close();
+        embeddings.close();
     }
 }

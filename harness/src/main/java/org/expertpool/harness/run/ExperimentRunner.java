@@ -225,6 +225,7 @@ final class ExperimentRunner {
             row.put("rows_per_layer", cell.rows())
                     .put("marked", definition.markedRows().contains(cell.rows()) ? "true" : "");
         }
+        cell.setting(Axis.PLE).ifPresent(ple -> row.put("ple", ple));
         cell.memoryBytes().ifPresent(bytes -> row.put("memory_bytes", bytes));
         cell.streams().ifPresent(streams -> row.put("streams", streams));
         cell.inputTokens().ifPresent(tokens -> row.put("input_tokens", tokens).put("chunk_tokens", cell.chunkTokens()));

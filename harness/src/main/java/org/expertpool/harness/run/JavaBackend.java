@@ -128,6 +128,7 @@ final class JavaBackend implements CellBackend {
                 "pool or resident: Java has one memory");
         CellSettings.require(
                 cell.rest().equals(Axis.NO_REST), "rest", cell.rest(), "none: the Java engine runs the experts alone");
+        CellSettings.require(cell.ple().equals(Axis.NO_ROWS), "ple", cell.ple(), "off: rows are brought to a device");
         if (!cell.isPool()) {
             return;
         }

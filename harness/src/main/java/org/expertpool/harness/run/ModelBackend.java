@@ -147,6 +147,7 @@ final class ModelBackend implements CellBackend {
                 "partition",
                 cell.partition(),
                 "host-view: the policies that are simulated keep nothing of wide calls");
+        CellSettings.require(cell.ple().equals(Axis.NO_ROWS), "ple", cell.ple(), "off: what it costs is not modelled");
         for (Axis axis : List.of(Axis.GRAPH_MODE, Axis.MEMORY)) {
             if (cell.device().isEmpty() && cell.setting(axis).isPresent()) {
                 throw new BadInputException(

@@ -116,6 +116,17 @@ class DeviceRunTest {
             rows = 6
 
             [[matrix]]
+            policy = "lru"
+            rows = 6
+            ple = ["off", "eager", "deferred"]
+
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            ple = "deferred"
+            graph_mode = "none"
+
+            [[matrix]]
             engine = "heat"
             policy = "heat.exchange(0.9,2,1,3)"
             rows = 6
@@ -192,11 +203,26 @@ class DeviceRunTest {
                 Main.class,
                 List.of("run", definition.toString(), "--backend", "cuda", "--out", out.toString()),
                 Map.of());
-        assertThat(lines).contains("- Check: equal - holds, 7 rows", "not freed: 0");
+        assertThat(lines).contains("- Check: equal - holds, 11 rows", "not freed: 0");
 
         List<ResultRow> rows = ResultsCsv.read(out.resolve("results.csv"));
         assertThat(rows.stream().filter(ResultRow::isOk).map(row -> row.text("engine")))
-                .containsExactly("resident", "uva", "host-planned", "host-planned", "heat", "stream", "stream-hits");
+                .containsExactly(
+                        "resident",
+                        "uva",
+                        "host-planned",
+                        "host-planned",
+                        "pool",
+                        "pool",
+                        "pool",
+                        "pool",
+                        "heat",
+                        "stream",
+                        "stream-hits");
+        assertThat(rows.stream()
+                        .filter(row -> row.text("engine").equals("pool"))
+                        .map(row -> row.text("ple")))
+                .containsExactly("off", "eager", "deferred", "deferred");
         assertThat(rows.stream().filter(row -> !row.isOk()).map(row -> row.text("reason")))
                 .containsExactly(
                         "graph_mode is full-decode, expected none or piecewise: the host decides between a layer's"

@@ -2,6 +2,8 @@ package org.expertpool.pool.cuda;
 
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureStatus;
+import jcuda.driver.CUstreamWaitValue_flags;
+import jcuda.driver.CUstreamWriteValue_flags;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
@@ -27,6 +29,24 @@ public final class CudaStream extends CudaResource {
     public void waitFor(CudaEvent event) {
         CudaException.check(
                 "wait for an event", "cuStreamWaitEvent", JCudaDriver.cuStreamWaitEvent(handle, event.handle(), 0));
+    }
+
+    /** Lets what is enqueued from now on wait until the slab's first i32 holds a value; may be captured. */
+    public void waitForValue(PinnedSlab slab, int value) {
+        CudaException.check(
+                "wait for a value",
+                "cuStreamWaitValue32",
+                JCudaDriver.cuStreamWaitValue32(
+                        handle, slab.mapped(), value, CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ));
+    }
+
+    /** Enqueues writing the slab's first i32. */
+    public void writeValue(PinnedSlab slab, int value) {
+        CudaException.check(
+                "write a value",
+                "cuStreamWriteValue32",
+                JCudaDriver.cuStreamWriteValue32(
+                        handle, slab.mapped(), value, CUstreamWriteValue_flags.CU_STREAM_WRITE_VALUE_DEFAULT));
     }
 
     /** Whether work goes into a graph under capture rather than to the device. */

@@ -98,12 +98,16 @@ public final class PinnedSlab extends CudaResource {
 
     /** Address of its first byte as kernels see it. */
     public long deviceAddress() {
+        return mapped().address();
+    }
+
+    DeviceAddress mapped() {
         DeviceAddress mapped = new DeviceAddress();
         CudaException.check(
                 "map " + bytes + " pinned bytes",
                 "cuMemHostGetDevicePointer",
                 JCudaDriver.cuMemHostGetDevicePointer(mapped, pointer, 0));
-        return mapped.address();
+        return mapped;
     }
 
     /** Host address of its first byte, of the driver's memory. */
