@@ -76,7 +76,7 @@ record EngineChecks(int topK, List<MoeCalls> seeded, List<MoeCalls> golden, Cons
                 double[] inputs = new double[calls.inputs().length];
                 Arrays.setAll(inputs, i -> calls.inputs()[i]);
                 double[] exact = oracle.forward(layer, inputs, calls.ids(), calls.weights());
-                return MoeCalls.relativeError(exact, calls.expected());
+                return Float64Layer.relativeError(exact, calls.expected());
             });
             bounded(engine + ", golden inputs rounded, against float64", CHAIN_BOUND, layer -> {
                 MoeCalls calls = golden.get(layer);
@@ -106,7 +106,7 @@ record EngineChecks(int topK, List<MoeCalls> seeded, List<MoeCalls> golden, Cons
 
     private static double error(MoeEngine subject, int layer, MoeCalls calls, double[] expected) {
         short[] outputs = subject.forward(layer, calls.activations(), calls.ids(), calls.weights());
-        return MoeCalls.relativeError(calls.widen(outputs), expected);
+        return Float64Layer.relativeError(calls.widen(outputs), expected);
     }
 
     private static double[] exact(Float64Layer oracle, int layer, MoeCalls calls) {

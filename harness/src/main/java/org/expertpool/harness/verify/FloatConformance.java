@@ -51,7 +51,7 @@ final class FloatConformance {
             MoeCalls call = shape.calls(tokens, layer);
             double[] expected = exact.forward(layer, call.roundedInputs(), call.ids(), call.weights());
             double[] actual = call.widen(forward(engine, layer, call));
-            double chain = MoeCalls.relativeError(actual, expected);
+            double chain = Float64Layer.relativeError(actual, expected);
             double peak = Math.abs(peak(actual) / peak(expected) - 1);
             if (!(chain <= EngineChecks.CHAIN_BOUND && peak <= MOST_PEAK_ERROR)) {
                 return outcome(
@@ -68,7 +68,7 @@ final class FloatConformance {
             MoeCalls call = shape.calls(1, layer);
             Arrays.fill(call.weights(), 0);
             call.weights()[lane] = 1;
-            double error = MoeCalls.relativeError(
+            double error = Float64Layer.relativeError(
                     call.widen(forward(engine, layer, call)),
                     exact.forward(layer, call.roundedInputs(), call.ids(), call.weights()));
             worst = error <= worst ? worst : error; // NaN stays

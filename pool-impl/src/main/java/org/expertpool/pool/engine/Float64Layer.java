@@ -46,6 +46,17 @@ public final class Float64Layer {
         return outputs;
     }
 
+    /** Error in the 2-norm, relative to the reference; infinite where the two differ from a reference of zeros. */
+    public static double relativeError(double[] actual, double[] reference) {
+        double error = 0;
+        double norm = 0;
+        for (int i = 0; i < reference.length; i++) {
+            error += (actual[i] - reference[i]) * (actual[i] - reference[i]);
+            norm += reference[i] * reference[i];
+        }
+        return error == 0 ? 0 : Math.sqrt(error / norm);
+    }
+
     private double[] lane(int layer, int expert, double[] activations, int from) {
         ExpertRowLayout layout = source.layout();
         ByteBuffer row = source.row(layer, expert);

@@ -91,15 +91,4 @@ final class EngineFixtures {
         }
         return values;
     }
-
-    /** Error in the 2-norm, relative to the reference. */
-    static double relativeError(double[] actual, double[] reference) {
-        double error = 0;
-        double norm = 0;
-        for (int i = 0; i < reference.length; i++) {
-            error += (actual[i] - reference[i]) * (actual[i] - reference[i]);
-            norm += reference[i] * reference[i];
-        }
-        return Math.sqrt(error / norm);
-    }
 }

@@ -122,7 +122,7 @@ class ExpandedMatrixTest {
                 reference[m * n + column] = gemm.exact(a, column);
             }
         }
-        assertThat(EngineFixtures.relativeError(actual, reference))
+        assertThat(Float64Layer.relativeError(actual, reference))
                 .isBetween(type == ActivationType.FP16 ? 1e-5 : 1e-4, type == ActivationType.FP16 ? 2.5e-4 : 2e-3);
     }
 

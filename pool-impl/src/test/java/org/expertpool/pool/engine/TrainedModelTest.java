@@ -136,7 +136,7 @@ class TrainedModelTest {
         for (TinyMoe.Call call : golden) {
             double[] expected = widen(call.output);
             double[] exact = oracle.forward(call.layer, widen(call.input), call.ids, call.weights);
-            assertThat(EngineFixtures.relativeError(exact, expected)).isLessThan(2e-6);
+            assertThat(Float64Layer.relativeError(exact, expected)).isLessThan(2e-6);
 
             short[] rounded = round(call.input, type);
             short[] outputs = resident.forward(call.layer, rounded, call.ids, call.weights);
@@ -144,7 +144,7 @@ class TrainedModelTest {
                     oracle.forward(call.layer, EngineFixtures.toDoubles(rounded, type), call.ids, call.weights);
             double[] actual = EngineFixtures.toDoubles(outputs, type);
             byLayer.get(call.layer).add(actual, onRounded);
-            assertThat(EngineFixtures.relativeError(actual, expected))
+            assertThat(Float64Layer.relativeError(actual, expected))
                     .as("one token, the input's own rounding included")
                     .isLessThan(unit * 1e-2);
             assertThat(pooled.forward(call.layer, rounded, call.ids, call.weights))
