@@ -8,19 +8,27 @@ import java.util.Optional;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVPrinter;
 import org.expertpool.harness.record.MarkdownTable;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
  * What {@link DeviceLayers} measured, with peers and floors beside where the model is the one they were measured on.
  *
  * @param fillSeconds all experts pinned and filled
+ * @param activations their type
  * @param rows N of the pools
  */
 public record DeviceLayerTable(
-        String device, double fillSeconds, ModelGeometry geometry, int rows, List<LayerTime> times) {
+        String device,
+        double fillSeconds,
+        ModelGeometry geometry,
+        ActivationType activations,
+        int rows,
+        List<LayerTime> times) {
     private static final List<String> COLUMNS = List.of(
             "device",
             "model",
+            "activations",
             "rows_per_layer",
             "engine",
             "mode",
@@ -33,6 +41,7 @@ public record DeviceLayerTable(
             "p90_us",
             "best_peer_us",
             "floor_us");
+    private static final int SAID_BEFORE = 4; // the first columns, equal in all rows
     private static final CSVFormat FORMAT =
             CSVFormat.RFC4180.builder().setRecordSeparator('\n').get();
     private static final String MARKED_MODEL = "qwen3.8-flash-next";
@@ -42,8 +51,8 @@ public record DeviceLayerTable(
     }
 
     public String markdown() {
-        MarkdownTable table = new MarkdownTable(COLUMNS.subList(3, COLUMNS.size()));
-        times.forEach(time -> table.add(cells(time).subList(3, COLUMNS.size())));
+        MarkdownTable table = new MarkdownTable(COLUMNS.subList(SAID_BEFORE, COLUMNS.size()));
+        times.forEach(time -> table.add(cells(time).subList(SAID_BEFORE, COLUMNS.size())));
         return table.toString();
     }
 
@@ -68,6 +77,7 @@ public record DeviceLayerTable(
         return List.of(
                 device,
                 geometry.name(),
+                activations.label(),
                 time.misses() >= 0 ? Integer.toString(rows) : "",
                 time.engine(),
                 time.mode(),

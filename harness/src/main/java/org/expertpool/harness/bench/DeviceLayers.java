@@ -20,6 +20,7 @@ import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.cuda.engine.StreamEngine;
 import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
@@ -41,6 +42,7 @@ public final class DeviceLayers {
     private static final int COPY_BLOCKS = 16;
 
     private final ModelGeometry geometry;
+    private final ActivationType activations;
     private final int rows;
     private final int forwards;
     private final HostRows source;
@@ -50,12 +52,14 @@ public final class DeviceLayers {
     private double fillSeconds = Double.NaN;
 
     /**
+     * @param activations their type
      * @param rows N of the pool
      * @param forwards timed for each figure, after some to warm up
      * @param source of the rows; its notices are told what is under way
      */
-    public DeviceLayers(ModelGeometry geometry, int rows, int forwards, HostRows source) {
+    public DeviceLayers(ModelGeometry geometry, ActivationType activations, int rows, int forwards, HostRows source) {
         this.geometry = geometry;
+        this.activations = activations;
         this.rows = rows;
         this.forwards = forwards;
         this.source = source;
@@ -67,7 +71,7 @@ public final class DeviceLayers {
         try (CudaContext context = CudaContext.open()) {
             device = context.device().name();
             long start = System.nanoTime();
-            DeviceModel model = source.load(context, content(geometry), geometry.topK());
+            DeviceModel model = source.load(context, content(geometry, activations), geometry.topK());
             fillSeconds = (System.nanoTime() - start) * 1e-9;
             resident(model);
             pools(model);
@@ -79,13 +83,14 @@ public final class DeviceLayers {
 
     /** What has been measured so far: all, unless {@link #run} failed. */
     public DeviceLayerTable table() {
-        return new DeviceLayerTable(device, fillSeconds, geometry, rows, times);
+        return new DeviceLayerTable(device, fillSeconds, geometry, activations, rows, times);
     }
 
     /** Seeded experts of the geometry. */
-    static RowContent content(ModelGeometry geometry) {
+    static RowContent content(ModelGeometry geometry, ActivationType activations) {
         return RowContent.seeded(
-                geometry.name(), new SyntheticExperts(1, geometry.layers(), geometry.experts(), geometry.rowLayout()));
+                geometry.name(),
+                new SyntheticExperts(1, geometry.layers(), geometry.experts(), geometry.rowLayout(), activations));
     }
 
     private void resident(DeviceModel model) {

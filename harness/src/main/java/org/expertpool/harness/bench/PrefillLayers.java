@@ -19,6 +19,7 @@ import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.cuda.engine.StreamEngine;
 import org.expertpool.pool.cuda.engine.WidePool;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolTables;
@@ -62,7 +63,8 @@ public final class PrefillLayers {
     public PrefillTable run(List<Integer> tokenCounts) {
         try (CudaContext context = CudaContext.open()) {
             device = context.device().name();
-            DeviceModel model = source.load(context, DeviceLayers.content(geometry), geometry.topK());
+            DeviceModel model =
+                    source.load(context, DeviceLayers.content(geometry, ActivationType.BF16), geometry.topK());
             int most = residents.stream().mapToInt(Integer::intValue).max().orElse(0);
             PoolConfig config = new PoolConfig(
                     geometry.layers(), geometry.experts(), geometry.topK(), Math.max(most, geometry.topK()), 1);

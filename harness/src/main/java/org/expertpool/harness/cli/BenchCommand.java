@@ -19,6 +19,7 @@ import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.run.RepositoryFiles;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.model.ModelPresets;
 import picocli.CommandLine.Command;
@@ -60,6 +61,13 @@ final class BenchCommand implements Callable<Integer> {
 
     @Option(names = "--rows", defaultValue = "258", description = "With --backend cuda: N of the pool.")
     private int rows;
+
+    @Option(
+            names = "--activations",
+            defaultValue = "bf16",
+            paramLabel = "bf16|fp16",
+            description = "With --backend cuda and no JMH arguments (those: -p activations=fp16): their type.")
+    private String activations;
 
     @Option(names = "--forwards", defaultValue = "40", description = "With --backend cuda: timed for each figure.")
     private int forwards;
@@ -108,6 +116,10 @@ final class BenchCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    private ActivationType type() {
+        return ActivationType.of("--activations", activations);
+    }
+
     private void requireCuda() {
         if (backend != null && !backend.equals("cuda")) {
             throw new BadInputException("--backend is " + backend + ", expected cuda, or no such option");
@@ -123,7 +135,8 @@ final class BenchCommand implements Callable<Integer> {
         if (!prefill.isEmpty()) {
             return prefill();
         }
-        DeviceLayers bench = new DeviceLayers(ModelPresets.load(model), rows, forwards, hostRows.rows(this::tell));
+        DeviceLayers bench =
+                new DeviceLayers(ModelPresets.load(model), type(), rows, forwards, hostRows.rows(this::tell));
         try {
             bench.run();
         } finally {
@@ -134,6 +147,9 @@ final class BenchCommand implements Callable<Integer> {
 
     /** As {@link #layers}, of wide calls, into prefill.csv. */
     private int prefill() throws IOException {
+        if (type() != ActivationType.BF16) {
+            throw new BadInputException("--activations is " + activations + ", expected bf16 with --prefill");
+        }
         ModelGeometry geometry = ModelPresets.load(model);
         if (layers != null) {
             geometry = geometry.withLayers(layers);

@@ -9,6 +9,7 @@ import org.expertpool.harness.rows.HostRows;
 import org.expertpool.harness.verify.EngineConformance.Suite;
 import org.expertpool.pool.bank.ExpertRowLayout;
 import org.expertpool.pool.cuda.DevicePlanner;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.plan.PoolConfig;
 
@@ -44,6 +45,7 @@ final class EmulatedSuites {
     private void run(String suite) {
         switch (suite) {
             case "engines" -> engines(ALL_WIDTHS, EnumSet.allOf(Suite.class));
+            case "fp16" -> engines(ONE_WIDTH.fp16(), EnumSet.of(Suite.DECODE, Suite.FLOAT64));
             case "planners" -> planners();
             case "conversion" -> conversion();
             case "layers" -> layers();
@@ -70,7 +72,7 @@ final class EmulatedSuites {
 
     /** Times mean nothing here, but the misses that are imposed must come. */
     private void layers() {
-        compared = new DeviceLayers(GEOMETRY, 3, 2, HostRows.inMemory(line -> {}))
+        compared = new DeviceLayers(GEOMETRY, ActivationType.FP16, 3, 2, HostRows.inMemory(line -> {}))
                 .run()
                 .times()
                 .size();

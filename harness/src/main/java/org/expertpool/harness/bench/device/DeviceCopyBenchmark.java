@@ -12,6 +12,7 @@ import org.expertpool.pool.cuda.PinnedSlab;
 import org.expertpool.pool.cuda.engine.DeviceBank;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.RowCopier;
+import org.expertpool.pool.marlin.ActivationType;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -58,7 +59,7 @@ public class DeviceCopyBenchmark {
     public void capture(BenchmarkParams params) {
         int calls = params.getOpsPerInvocation();
         context = CudaContext.open();
-        device = BenchModel.of(context, model, layers);
+        device = BenchModel.of(context, model, layers, ActivationType.BF16);
         section = new DeviceTime.Section(context, device.stream());
         DeviceBank bank = new DeviceBank(context, device.shape().row(), copies);
         DeviceBuffer plans = DeviceBuffer.holding(

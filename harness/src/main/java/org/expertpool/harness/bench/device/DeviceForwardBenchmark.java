@@ -12,6 +12,7 @@ import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.lifecycle.RowCheck;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.plan.PoolConfig;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -43,6 +44,9 @@ public class DeviceForwardBenchmark {
     private static final int FORWARDS = 4;
     private static final int COPY_BLOCKS = 16;
 
+    @Param("bf16")
+    public String activations;
+
     @Param("qwen3.8-flash-next")
     public String model;
 
@@ -67,7 +71,7 @@ public class DeviceForwardBenchmark {
     @Setup
     public void warmPool() {
         context = CudaContext.open();
-        device = BenchModel.of(context, model, layers);
+        device = BenchModel.of(context, model, layers, ActivationType.of("-p activations", activations));
         section = new DeviceTime.Section(context, device.stream());
         PoolConfig config =
                 new PoolConfig(layers, device.shape().experts(), device.shape().topK(), rows, 1);

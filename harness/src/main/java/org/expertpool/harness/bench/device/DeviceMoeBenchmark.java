@@ -12,7 +12,7 @@ import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DeviceMoe;
 import org.expertpool.pool.cuda.engine.MoeCall;
 import org.expertpool.pool.cuda.engine.MoeLaunch;
-import org.expertpool.pool.format.Bf16;
+import org.expertpool.pool.marlin.ActivationType;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -50,6 +50,9 @@ public class DeviceMoeBenchmark {
     @Param({"1", "8", "64", "512"})
     public int tokens;
 
+    @Param("bf16")
+    public String activations;
+
     private final Random random = new Random(1);
     private CudaContext context;
     private DeviceModel device;
@@ -61,7 +64,7 @@ public class DeviceMoeBenchmark {
     @Setup
     public void capture(BenchmarkParams params) {
         context = CudaContext.open();
-        device = BenchModel.of(context, model, layers);
+        device = BenchModel.of(context, model, layers, ActivationType.of("-p activations", activations));
         section = new DeviceTime.Section(context, device.stream());
         int experts = device.shape().experts();
         DeviceBank bank = new DeviceBank(context, device.shape().row(), layers * experts);
@@ -84,20 +87,20 @@ public class DeviceMoeBenchmark {
         int lanes = tokens * device.shape().topK();
         int hidden = device.shape().row().hidden();
         DeviceBuffer identity = ints(IntStream.range(0, experts).toArray());
-        DeviceBuffer activations = halves(tokens * hidden);
+        DeviceBuffer inputs = halves(tokens * hidden);
         DeviceBuffer weights = DeviceBuffer.holding(
                 context,
                 device.stream(),
                 (long) Float.BYTES * lanes,
                 host -> IntStream.range(0, lanes)
                         .forEach(lane -> host.putFloat(1f / device.shape().topK())));
-        DeviceBuffer out = new DeviceBuffer(context, activations.bytes());
+        DeviceBuffer out = new DeviceBuffer(context, inputs.bytes());
         for (int call = 0; call < aligned.length; call++) {
             long ids = ints(routing()).address();
             int layer = call % layers;
             MoeCall moe = new MoeCall(
                     tokens,
-                    activations.address(),
+                    inputs.address(),
                     ids,
                     ids,
                     identity.address(),
@@ -137,7 +140,7 @@ public class DeviceMoeBenchmark {
     private DeviceBuffer halves(int count) {
         return DeviceBuffer.holding(context, device.stream(), (long) Short.BYTES * count, host -> {
             for (int i = 0; i < count; i++) {
-                host.putShort(Bf16.fromFloat((float) random.nextGaussian()));
+                host.putShort(device.shape().activations().fromFloat((float) random.nextGaussian()));
             }
         });
     }
