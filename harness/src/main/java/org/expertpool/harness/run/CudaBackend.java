@@ -12,6 +12,7 @@ import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.rows.HostRows;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaException;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.LayerEngine;
@@ -100,11 +101,30 @@ final class CudaBackend implements CellBackend {
     private void run(Cell cell, RoutingTrace trace, CudaContext context, ResultRow.Builder row) {
         row.put("device", session.deviceName());
         DeviceModel experts = session.experts(cell.seed().orElse(1));
-        try (DeviceEngine engine = engines.install(cell, trace, experts);
+        try (DeviceLimit limit =
+                new DeviceLimit(definition.memory(), cell, context, denseBytes(cell) * model.layers())) {
+            long budgetBytes = limit.rowBudgetBytes();
+            limit.admit(engines.bankBytes(cell, experts, budgetBytes));
+            try {
+                run(cell, trace, experts, budgetBytes, row);
+            } catch (CudaException failure) {
+                throw limit.meaning(failure);
+            }
+            row.put(
+                    "note",
+                    (denseBytes(cell) > 0
+                                    ? "experts, and " + model.denseBytesPerLayer() + " dense bytes read a layer"
+                                    : "experts alone")
+                            + limit.note());
+        }
+    }
+
+    private void run(Cell cell, RoutingTrace trace, DeviceModel experts, long budgetBytes, ResultRow.Builder row) {
+        try (DeviceEngine engine = engines.install(cell, trace, experts, budgetBytes);
                 DeviceReplay replay = replay(cell, trace, experts, engine)) {
             engine.begin();
             DeviceReplay.Result result = replay.run();
-            row.put("free_bytes_min", context.freeBytes());
+            row.put("free_bytes_min", experts.context().freeBytes());
             engine.finish(result, row);
             if (cell.isPool() && cell.memoryBytes().isPresent()) {
                 new MemoryColumns(model, cell.memoryBytes().getAsLong(), DeviceProfile.load(CAPACITY_PROFILE))
@@ -114,11 +134,6 @@ final class CudaBackend implements CellBackend {
             DeviceTimes.put(result, model.layers(), row);
             stretches.keep(cell, result.decodeMicros());
         }
-        row.put(
-                "note",
-                denseBytes(cell) > 0
-                        ? "experts, and " + model.denseBytesPerLayer() + " dense bytes read a layer"
-                        : "experts alone");
     }
 
     private long denseBytes(Cell cell) {

@@ -17,6 +17,7 @@ import org.expertpool.pool.marlin.ActivationType;
  * @param windows by name
  * @param cells in the order in which they run
  * @param repetitions rows per cell
+ * @param memory what {@code memory} means to cells on a device
  * @param checks what must hold of the results
  * @param details which cells are taken apart
  * @param reported ids of rows of the reported figures that belong beside the results
@@ -33,6 +34,7 @@ record Definition(
         Map<String, Window> windows,
         List<Cell> cells,
         int repetitions,
+        DeviceLimit.Rule memory,
         List<Check> checks,
         Optional<Details> details,
         List<String> reported,

@@ -37,6 +37,8 @@ final class DefinitionReader {
             "model",
             "activations",
             "reported",
+            "ballast",
+            "beyond_memory",
             "trace",
             "window",
             "axes",
@@ -121,11 +123,27 @@ final class DefinitionReader {
                 windows,
                 Matrix.cells(file, matrices),
                 repetitions,
+                memory(),
                 root.tables("check").stream().map(CheckReader::read).toList(),
                 details(root),
                 root.texts("reported"),
                 rows(marks),
                 text);
+    }
+
+    private DeviceLimit.Rule memory() {
+        JsonNode ballast = root.get("ballast");
+        if (root.has("ballast") && !ballast.isBoolean()) {
+            throw root.bad("ballast", "true or false");
+        }
+        String beyond = root.optionalText("beyond_memory").orElse("refuse");
+        if (!List.of("refuse", "lift").contains(beyond)) {
+            throw root.bad("beyond_memory", "refuse or lift");
+        }
+        if (beyond.equals("lift") && !ballast.asBoolean()) {
+            throw root.bad("beyond_memory", "no such key without ballast = true");
+        }
+        return new DeviceLimit.Rule(ballast.asBoolean(), beyond.equals("lift"));
     }
 
     private static Optional<Details> details(TomlTable root) {

@@ -1,6 +1,5 @@
 package org.expertpool.harness.run;
 
-import java.util.Locale;
 import org.expertpool.harness.exact.DeviceReplay;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.trace.RoutingTrace;
@@ -30,31 +29,35 @@ final class DeviceEngines {
         }
     }
 
-    DeviceEngine install(Cell cell, RoutingTrace trace, DeviceModel experts) {
+    /**
+     * Bytes of device memory that the rows of a cell's engine take.
+     *
+     * @param budgetBytes what rows may take where an engine fills what there is
+     */
+    long bankBytes(Cell cell, DeviceModel experts, long budgetBytes) {
+        int all = experts.shape().experts();
+        long rows = switch (cell.engine()) {
+            case Axis.RESIDENT -> (long) experts.layers() * all;
+            case Axis.UVA -> (long) (experts.layers() - FixedEngine.hostLayers(experts, budgetBytes)) * all;
+            case Axis.STREAM -> 2L * all;
+            case Axis.STREAM_HITS -> 2L * all + (long) experts.layers() * streamedResidents(cell, experts);
+            default -> config(cell, experts).bankRows();
+        };
+        return experts.shape().row().rowOffset(rows);
+    }
+
+    /** Makes the engine; {@code budgetBytes} as for {@link #bankBytes}. */
+    DeviceEngine install(Cell cell, RoutingTrace trace, DeviceModel experts, long budgetBytes) {
         return switch (cell.engine()) {
-            case Axis.RESIDENT -> fixed(cell, experts, 0);
-            case Axis.UVA -> fixed(cell, experts, hostLayers(cell, experts));
-            case Axis.POOL -> pool(cell, trace, experts);
-            case Axis.HOST_PLANNED, Axis.HEAT -> hostPlaced(cell, trace, experts);
-            case Axis.STREAM -> stream(cell, experts, 0);
-            case Axis.STREAM_HITS -> stream(cell, experts, streamedResidents(cell, experts));
+            case Axis.RESIDENT -> new Fixed(FixedEngine.resident(experts), experts);
+            case Axis.UVA -> new Fixed(FixedEngine.uva(experts, FixedEngine.hostLayers(experts, budgetBytes)), experts);
+            case Axis.POOL -> new PoolCell(cell, trace, counts, experts, config(cell, experts));
+            case Axis.HOST_PLANNED, Axis.HEAT ->
+                new HostPlacedCell(cell, trace, counts, experts, config(cell, experts));
+            case Axis.STREAM -> new Fixed(new StreamEngine(experts, 0), experts);
+            case Axis.STREAM_HITS -> new Fixed(new StreamEngine(experts, streamedResidents(cell, experts)), experts);
             default -> throw new BadInputException("engine is " + cell.engine() + ", expected one of " + Axis.ENGINES);
         };
-    }
-
-    private static int hostLayers(Cell cell, DeviceModel experts) {
-        return FixedEngine.hostLayers(experts, cell.memoryBytes().orElse(0));
-    }
-
-    private DeviceEngine fixed(Cell cell, DeviceModel experts, int hostLayers) {
-        long rows = (long) (experts.layers() - hostLayers) * experts.shape().experts();
-        refuseBeyondMemory(cell, experts, rows);
-        return new Fixed(FixedEngine.uva(experts, hostLayers), experts);
-    }
-
-    private static DeviceEngine stream(Cell cell, DeviceModel experts, int residents) {
-        refuseBeyondMemory(cell, experts, 2L * experts.shape().experts() + (long) experts.layers() * residents);
-        return new Fixed(new StreamEngine(experts, residents), experts);
     }
 
     private static int streamedResidents(Cell cell, DeviceModel experts) {
@@ -63,30 +66,9 @@ final class DeviceEngines {
         return residents;
     }
 
-    private DeviceEngine pool(Cell cell, RoutingTrace trace, DeviceModel experts) {
-        return new PoolCell(cell, trace, counts, experts, config(cell, experts));
-    }
-
-    private DeviceEngine hostPlaced(Cell cell, RoutingTrace trace, DeviceModel experts) {
-        return new HostPlacedCell(cell, trace, counts, experts, config(cell, experts));
-    }
-
     private static PoolConfig config(Cell cell, DeviceModel experts) {
-        PoolConfig config = new PoolConfig(
+        return new PoolConfig(
                 experts.layers(), experts.shape().experts(), experts.shape().topK(), cell.rows(), cell.decodeTokens());
-        refuseBeyondMemory(cell, experts, config.bankRows());
-        return config;
-    }
-
-    /** Refuses before anything is allocated what the cell's memory, or the device's, does not hold. */
-    private static void refuseBeyondMemory(Cell cell, DeviceModel experts, long rows) {
-        long bankBytes = experts.shape().row().rowOffset(rows);
-        long most = Math.min(
-                cell.memoryBytes().orElse(Long.MAX_VALUE), experts.context().freeBytes());
-        if (bankBytes > most) {
-            throw new BadInputException(String.format(
-                    Locale.ROOT, "expert rows take %d bytes of device memory, expected at most %d", bankBytes, most));
-        }
     }
 
     /** An engine whose rows never move: nothing to check but the outputs. */

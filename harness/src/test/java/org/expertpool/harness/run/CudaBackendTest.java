@@ -111,6 +111,36 @@ class CudaBackendTest {
     }
 
     @Test
+    void aBallastMakesTheLimitRealForAllThatACellMakes() throws Exception {
+        String limited = DEFINITION.replace("seed = [1, 2]", "seed = 1\nmemory = \"MEMORY\"");
+        Map<String, String> card = Map.of("EMULATED_MEMORY_BYTES", "8000000");
+        Files.writeString(definition, "ballast = true\n" + limited.replace("MEMORY", "430KiB"));
+        List<String> cells = cells(run(card));
+        assertThat(cells.get(0))
+                .startsWith(
+                        "engine=resident: refused expert rows take 663552 bytes of device memory, expected at most 439");
+        assertThat(cells.get(1)).isEqualTo("engine=pool,rows=4: ok ");
+        assertThat(cells.get(2)) // its rows fit, but not the rest
+                .startsWith("engine=pool,rows=9: refused memory is 430KiB, expected more: allocate ")
+                .endsWith(" device bytes: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)");
+        out = folder.resolve("lifted");
+        Files.writeString(
+                definition, "ballast = true\nbeyond_memory = \"lift\"\n" + limited.replace("MEMORY", "600KiB"));
+        run(card);
+        List<ResultRow> rows = ResultsCsv.readDirectory(out);
+        assertThat(rows.stream().map(row -> row.text("note")))
+                .containsExactly(
+                        "experts alone; limit lifted: the rows take more than memory",
+                        "experts alone",
+                        "experts alone");
+        assertThat(hashes(out)).containsOnly(hashes(out).get(0));
+        for (ResultRow row : rows.subList(1, 3)) {
+            assertThat(row.number("free_bytes_min").orElseThrow())
+                    .isLessThan(600 * 1024 - row.number("bank_bytes").orElseThrow());
+        }
+    }
+
+    @Test
     void whereTheDeviceIsLostTheRunEndsThereAndGoesOnLater() throws Exception {
         List<String> lines = run(Map.of("EMULATED_FAIL", "cuGraphLaunch", "EMULATED_FAIL_AFTER", "5"));
         assertThat(cells(lines)).hasSize(2);

@@ -121,6 +121,13 @@ public final class CudaContext implements AutoCloseable {
         return free[0];
     }
 
+    /** All device memory that there is for programs, in bytes. */
+    public long totalBytes() {
+        long[] total = new long[1];
+        CudaException.check("read the memory's size", "cuMemGetInfo", JCudaDriver.cuMemGetInfo(new long[1], total));
+        return total[0];
+    }
+
     /** Takes what was just allocated into ownership. */
     void own(CudaResource resource) {
         synchronized (resources) {
