@@ -9,7 +9,7 @@ import java.util.function.IntUnaryOperator;
 
 /**
  * Belady's clairvoyant bound: the resident expert whose next use lies farthest ahead makes room. Knows the future through
- * {@link RoutingEvent#nextUse}; takes no notice of promotion controls.
+ * {@link RoutingEvent#nextUse}; takes no notice of promotion controls. Keeps no counts.
  *
  * <p>With bypass a miss is admitted only if it is needed before the expert that would go, and that may be one that this
  * very event used: once served it is free to go. This keeps the soonest-needed experts of contents and event together,

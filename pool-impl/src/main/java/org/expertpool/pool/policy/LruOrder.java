@@ -9,7 +9,10 @@ import java.util.stream.IntStream;
  * Least recently used, the spec's rule: the victim is the row with the smallest {@code (rowUse, row)}. A linked list
  * through the rows of each group holds that order, so a step costs a few writes per expert whatever the number of rows.
  * Rows used in a step leave the list, and are appended in the order of their index when it ends: they all carry the same
- * stamp, and it is the largest.
+ * stamp, and it is the largest. Keeps no counts: a stamp goes with its row.
+ *
+ * <p>Since all experts of an event carry one stamp and rows break the tie, one row more may cost a miss; with as many more as
+ * an event has other experts, misses never rise (notes/analysis.md).
  */
 final class LruOrder implements EvictionOrder {
     private final PoolState state;

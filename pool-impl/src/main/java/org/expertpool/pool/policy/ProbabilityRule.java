@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /**
  * Promotes a miss with a fixed probability. The n-th question draws from a hash of (seed, n), so that a run is repeatable;
- * a draw of 32 bits below {@code probability * 2^32} admits.
+ * a draw of 32 bits below {@code probability * 2^32} admits. Keeps no counts.
  *
  * <p>Source: probabilistic admission, as caches in flash do it to spare writes (CacheLib, OSDI 2020).
  */

@@ -7,7 +7,7 @@ import java.util.Arrays;
 /**
  * A placement frozen from selection counts: the most selected experts are resident from the first event on, and every
  * miss is staged. With global scope the {@code L*n} most selected of all layers, else as many of each layer as it has
- * rows; among equal counts the lower key.
+ * rows; among equal counts the lower key. Keeps no counts of its own.
  */
 final class StaticPolicy implements PlacementPolicy {
     private final int experts;
