@@ -1,9 +1,11 @@
 package org.expertpool.harness.verify;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.expertpool.pool.PoolFailureException;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceForward;
@@ -56,9 +58,23 @@ final class DecodeConformance {
                 }
             }
         }
+        IntStream.of(0, shape.planned().size() - 1)
+                .distinct()
+                .forEach(width -> duplicates(resident, shape.planned().get(width)));
         if (shape.longForwards() > 0) {
             longRun(resident);
         }
+    }
+
+    /** All lanes of a token to one expert, as a router does that takes a row of NaN for probabilities. */
+    private void duplicates(LayerEngine resident, int tokens) {
+        RoutingTape tape = shape.tape(tokens, shape.forwards(), 7);
+        Arrays.setAll(tape.ids(), lane -> tape.ids()[lane / shape.topK() * shape.topK()]);
+        List<Long> expected = forwards.hashes(resident, tape, DecodeGraph.NONE);
+        int rows = shape.rows().get(0);
+        report.compare(
+                "pool N=" + rows + ", " + tokens + " tokens, each to one expert",
+                () -> pooled(rows, PoolControls.DEFAULTS.withGate(true), tape, DecodeGraph.FULL_DECODE, expected));
     }
 
     private void longRun(LayerEngine resident) {
