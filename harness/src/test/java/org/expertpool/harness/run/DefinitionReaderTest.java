@@ -105,9 +105,9 @@ class DefinitionReaderTest {
             name = "small"                      | name = 5                          | name is 5, expected a string
             name = "small"                      | name = "A b"                      | name is "A b", expected lower-case letters
             name = "small"                      |                                   | name is missing
-            name = "small"                      | name = "small"\nballast = 1     | ballast is 1, expected true or false
-            name = "small"                      | name = "small"\nbeyond_memory = "lift" | beyond_memory is "lift", expected no such key without ballast = true
-            name = "small"                      | name = "small"\nballast = true\nbeyond_memory = "more" | beyond_memory is "more", expected refuse or lift
+            name = "small"                      | name = "small"\\nballast = 1     | ballast is 1, expected true or false
+            name = "small"                      | name = "small"\\nbeyond_memory = "lift" | beyond_memory is "lift", expected no such key without ballast = true
+            name = "small"                      | name = "small"\\nballast = true\\nbeyond_memory = "more" | beyond_memory is "more", expected refuse or lift
             question = "Does it run?"           | question = " "                    | question is " "
             model = "qwen3.8-flash-next"        | model = "gpt-9"                   | model gpt-9: expected one of
             model = "qwen3.8-flash-next"        | model = "tiny"\\nactivations = "fp8" | activations is fp8, expected bf16 or fp16
