@@ -22,6 +22,7 @@ record SpeedRows(List<ResultsRow> rows, boolean byGraphMode, List<String> notDra
         List<ResultsRow> timed = table.own().stream()
                 .filter(row -> row.number("decode_tok_per_s").isPresent())
                 .filter(row -> row.number("rows_per_layer").isPresent())
+                .filter(row -> !row.text("policy").isEmpty()) // N of an engine that streams is no policy's curve
                 .toList();
         if (timed.isEmpty()) {
             return Optional.empty();

@@ -44,6 +44,13 @@ final class FakeResults {
         return fake;
     }
 
+    /** The same, with an engine that has N rows a layer and no policy. */
+    static FakeResults speedsBesideStreams() {
+        FakeResults fake = speeds();
+        fake.speed(258, "", "none", "cold", .5);
+        return fake;
+    }
+
     /** The same, with the other system's figures that were reported beside them. */
     static FakeResults crowdedSpeeds() {
         FakeResults fake = speeds();

@@ -58,6 +58,16 @@ class FigureDataTest {
     }
 
     @Test
+    void anEngineWithoutAPolicyHasNoCurveOfDecodeSpeed() throws Exception {
+        FigureData figure = figure(FakeResults.speedsBesideStreams(), "decode-speed-by-rows");
+        assertThat(figure.series().stream().map(Series::label))
+                .containsExactlyElementsOf(figure(FakeResults.speeds(), "decode-speed-by-rows").series().stream()
+                        .map(Series::label)
+                        .toList());
+        assertThat(figure.notes()).contains("Not drawn here: static profile (see the hit ratios).");
+    }
+
+    @Test
     void decodeSpeedHasEveryRowOfTheFile() throws Exception {
         FakeResults results = FakeResults.speeds();
         FigureData figure = figure(results, "decode-speed-by-rows");

@@ -199,9 +199,18 @@ final class EmulatedPeers {
             }
         }
         MoeShape shape = model.shape();
+        long layerBytes = shape.row().rowOffset(ForwardFixture.EXPERTS);
+        long[] budgets = {0, layerBytes - 1, layerBytes, 2 * layerBytes + 1, 3 * layerBytes, Long.MAX_VALUE};
+        require(
+                Arrays.equals(
+                        Arrays.stream(budgets)
+                                .map(bytes -> FixedEngine.hostLayers(model, bytes))
+                                .toArray(),
+                        new long[] {3, 3, 2, 1, 0, 0}),
+                "layers that stay on the host within a budget");
         require(StreamEngine.residents(shape, 3, 7) == 2, "21 rows less 14, of 3 layers");
         require(StreamEngine.residents(shape, 3, 4) == -1, "12 rows less 14");
-        System.out.println("stream: outputs as expected");
+        System.out.println("stream: outputs as expected, and uva's budgets");
     }
 
     /** In an order of layers that no forward has. */

@@ -28,7 +28,7 @@ class PeerEnginesTest {
                         "host-planned: outputs and placements as expected",
                         "host-planned: wide calls between equal",
                         "heat: outputs and placements as expected",
-                        "stream: outputs as expected",
+                        "stream: outputs as expected, and uva's budgets",
                         "single calls equal",
                         IN_GRAPH,
                         IN_GRAPH,
