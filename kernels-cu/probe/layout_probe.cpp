@@ -51,8 +51,8 @@ int main() {
   for (int tokens : {1, 128, 129, 640, 641, 8192}) {
     std::printf("fastestBlockLanes,,%d,%d\n", tokens, pool::fastestBlockLanes(tokens));
   }
-  BLOCK(kDecodeGateUp);
-  BLOCK(kDecodeDown);
+  std::printf("decodeCounts,,2560,%lld\n", static_cast<long long>(pool::decodeCounts(2560)));
+  BLOCK(kDecode);
   BLOCK(kAligned8);
   BLOCK(kAligned16);
   BLOCK(kAligned32);
@@ -143,6 +143,7 @@ int main() {
   FIELD(MoeParams, activations);
   FIELD(MoeParams, ids);
   FIELD(MoeParams, rows);
+  FIELD(MoeParams, missRows);
   FIELD(MoeParams, expertRows);
   FIELD(MoeParams, weights);
   FIELD(MoeParams, alphas);
@@ -150,10 +151,11 @@ int main() {
   FIELD(MoeParams, s13);
   FIELD(MoeParams, w2);
   FIELD(MoeParams, s2);
+  FIELD(MoeParams, host);
   FIELD(MoeParams, inner);
   FIELD(MoeParams, laneOut);
   FIELD(MoeParams, out);
-  FIELD(MoeParams, arrivals);
+  FIELD(MoeParams, counts);
   FIELD(MoeParams, blocks);
   FIELD(MoeParams, tokens);
   FIELD(MoeParams, topK);
@@ -161,7 +163,7 @@ int main() {
   FIELD(MoeParams, width);
   FIELD(MoeParams, experts);
   FIELD(MoeParams, blockLanes);
-  FIELD(MoeParams, calls);
+  FIELD(MoeParams, hostLanes);
   FIELD(MoeParams, firstBlock);
 
   STRUCT(PartitionOutput);

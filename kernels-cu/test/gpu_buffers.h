@@ -2,8 +2,14 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "pool/check.cuh"
 
@@ -53,6 +59,54 @@ class PinnedBuffer {
   size_t count_;
   T* data_ = nullptr;
   T* view_ = nullptr;
+};
+
+// Host memory as an engine of many layers has it: made by the system, touched and registered in slabs by several threads.
+class RegisteredSlabs {
+ public:
+  RegisteredSlabs(int slabs, size_t slabBytes) : slabs_(slabs), slabBytes_(slabBytes) {
+    void* memory = mmap(nullptr, slabs * slabBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      std::fprintf(stderr, "no %zu bytes of host memory\n", slabs * slabBytes);
+      std::exit(1);
+    }
+    data_ = static_cast<uint8_t*>(memory);
+    inThreads([&](int slab) {
+      for (size_t at = 0; at < slabBytes_; at += 4096) data_[slab * slabBytes_ + at] = 0;
+      POOL_CUDA_CHECK(cudaHostRegister(data_ + slab * slabBytes_, slabBytes_, cudaHostRegisterMapped));
+    });
+  }
+  ~RegisteredSlabs() {
+    inThreads([&](int slab) { cudaHostUnregister(data_ + slab * slabBytes_); });
+    munmap(data_, slabs_ * slabBytes_);
+  }
+  RegisteredSlabs(const RegisteredSlabs&) = delete;
+  RegisteredSlabs& operator=(const RegisteredSlabs&) = delete;
+
+  uint8_t* data(int slab) { return data_ + slab * slabBytes_; }
+  const uint8_t* deviceView(int slab) {
+    uint8_t* view = nullptr;
+    POOL_CUDA_CHECK(cudaHostGetDevicePointer(&view, data(slab), 0));
+    return view;
+  }
+
+ private:
+  static constexpr int kThreads = 16;
+
+  template <typename Work>
+  void inThreads(const Work& work) {
+    std::vector<std::thread> threads;
+    for (int first = 0; first < kThreads; ++first) {
+      threads.emplace_back([&, first] {
+        for (int slab = first; slab < slabs_; slab += kThreads) work(slab);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  const int slabs_;
+  const size_t slabBytes_;
+  uint8_t* data_;
 };
 
 // What a function enqueues on a stream, captured once and replayed.

@@ -3,33 +3,23 @@
 
 #include <string>
 
-#include "moe_case.h"
+#include "moe_rows.h"
 
 namespace test {
 
-// A way through the kernels.
-struct MoeWay {
-  std::string name;
-  bool decode;
-  int blockLanes;  // decode 1 .. 8; aligned 8, 16 or 32
-  int calls;       // decode: 2 computes the lanes of even and of odd experts apart
-
-  bool takes(int lanes) const { return !decode || lanes <= pool::kMaxDecodeLanes; }
-};
-
-inline std::vector<MoeWay> moeWays() {
-  return {{"decode-1", true, 1, 1},    {"decode-1-apart", true, 1, 2}, {"decode-3", true, 3, 1}, {"decode-8-apart", true, 8, 2},
-          {"aligned-8", false, 8, 1}, {"aligned-16", false, 16, 1},   {"aligned-32", false, 32, 1}};
+[[noreturn]] inline void moeFailure(const std::string& what) {
+  std::printf("FAILED %s\n", what.c_str());
+  std::exit(1);
 }
 
-// Rows of the lanes that the call of that number, of way.calls, computes; -1 for the others.
-inline std::vector<int32_t> rowsOfCall(const std::vector<int32_t>& rows, const std::vector<int32_t>& ids, const MoeWay& way,
-                                       int number) {
-  std::vector<int32_t> mine = rows;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (way.calls > 1 && (ids[i] & 1) != number) mine[i] = -1;
+// The bank after a call: missed rows have come, all else is as it was.
+inline void requireBank(const std::vector<uint8_t>& got, const CallRows& rows, const std::string& way) {
+  if (got == rows.after) return;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i] != rows.after[i]) {
+      moeFailure(way + ": bank row " + std::to_string(i / rows.rowBytes) + " differs at byte " + std::to_string(i % rows.rowBytes));
+    }
   }
-  return mine;
 }
 
 // Blocks of lanes by the definition of marlin-nvfp4 4.1, invalid experts ignored.
@@ -53,11 +43,6 @@ struct ReferenceBlocks {
   std::vector<int32_t> sortedLanes, blockExperts;
   int32_t paddedLanes;
 };
-
-[[noreturn]] inline void moeFailure(const std::string& what) {
-  std::printf("FAILED %s\n", what.c_str());
-  std::exit(1);
-}
 
 inline std::string describe(const MoeGeometry& g, const MoeWay& way, int tokens) {
   char text[160];

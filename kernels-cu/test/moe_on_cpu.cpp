@@ -18,31 +18,32 @@ class CpuBackend {
   test::MoeResult run(const test::MoeCall& call, const test::MoeWay& way) {
     const test::MoeGeometry g = case_->g;
     const int lanes = static_cast<int>(call.ids.size());
-    std::vector<int32_t> rows(lanes, 0x7fffffff);
-    for (int i = 0; i < lanes; ++i) {
-      if (test::validLane(g, call.ids[i])) rows[i] = case_->expertRows[call.ids[i]];
-    }
-    std::vector<int32_t> arrivals(g.hidden / pool::kTileChannels);
+    test::CallRows rows(*case_, call.ids, way.rows);
+    const std::vector<uint8_t> host = rows.host;
+    std::vector<int32_t> counts(pool::decodeCounts(g.hidden));
     test::MoeResult result{std::vector<uint16_t>(size_t(lanes) * g.width, 0x7fff),
                            std::vector<uint16_t>(size_t(lanes) * g.hidden, 0x7fff),
                            std::vector<uint16_t>(size_t(call.tokens) * g.hidden, 0x7fff)};
     const uint64_t stride = case_->rowBytes();
-    const uint8_t* s13 = case_->bank.data() + case_->w13Bytes();
+    const uint8_t* w13 = rows.bank.empty() ? rows.host.data() : rows.bank.data();
+    const uint8_t* s13 = w13 + case_->w13Bytes();
     const uint8_t* w2 = s13 + case_->s13Bytes();
     pool::MoeParams p{call.activations.data(),
                       call.ids.data(),
-                      rows.data(),
-                      case_->expertRows.data(),
+                      rows.rows.data(),
+                      way.rows == test::RowsIn::kBank ? nullptr : rows.missRows.data(),
+                      rows.expertRows.data(),
                       call.weights.data(),
                       case_->alphas.data(),
-                      {case_->bank.data(), stride},
+                      {w13, stride},
                       {s13, stride},
                       {w2, stride},
                       {w2 + case_->w2Bytes(), stride},
+                      {rows.host.data(), stride},
                       result.inner.data(),
                       result.laneOut.data(),
                       result.out.data(),
-                      arrivals.data(),
+                      counts.data(),
                       {},
                       call.tokens,
                       g.topK,
@@ -50,19 +51,18 @@ class CpuBackend {
                       g.width,
                       g.experts,
                       way.blockLanes,
-                      way.calls,
+                      way.hostLanes,
                       0};
     BlockBuffers blocks(lanes, g.experts, way.blockLanes);
     p.blocks = blocks.blocks;
-    for (int number = 0; way.decode && number < way.calls; ++number) {
-      const std::vector<int32_t> mine = test::rowsOfCall(rows, call.ids, way, number);
-      p.rows = mine.data();
-      decode(p);
-    }
-    if (!way.decode && inParts_) alignedInParts(p);
-    if (!way.decode && !inParts_) aligned(p);
-    for (int32_t arrived : arrivals) {
-      if (arrived != 0) test::moeFailure("arrivals are not 0 after the call");
+    if (way.decode) decode(p, way.mostLanes());
+    else if (way.rows == test::RowsIn::kHost) overLink(p);
+    else if (inParts_) alignedInParts(p);
+    else aligned(p);
+    test::requireBank(rows.bank, rows, way.name);
+    if (rows.host != host) test::moeFailure(way.name + ": the host's rows have changed");
+    for (int32_t count : counts) {
+      if (count != 0) test::moeFailure("counts are not 0 after the call");
     }
     return result;
   }
@@ -108,22 +108,31 @@ class CpuBackend {
     else run(pool::Bf16());
   }
 
-  void decode(const pool::MoeParams& p) {
+  void decode(const pool::MoeParams& p, int mostLanes) {
     uint8_t* shared = cpu::dynamicShared().data();
-    const int lanes = p.tokens * p.topK;
-    const pool::MoeBlock gateUp = pool::kDecodeGateUp, down = pool::kDecodeDown;
+    const int64_t blocks = pool::decodeBlocks(p.tokens * p.topK, p.hidden, p.width);
     withType([&](auto type) {
-      using Type = decltype(type);
-      launch(gateUp.threads(), lanes * gateUp.gateUpParts(p.width), gateUp.sharedBytes(p.blockLanes),
-             [&] { pool::decodeGateUp<pool::DecodeGateUp<Type>>(p, shared); });
-      launch(down.threads(), lanes * down.downParts(p.hidden), down.sharedBytes(p.blockLanes),
-             [&] { pool::decodeDown<pool::DecodeDown<Type>>(p, shared); });
+      launch(pool::kDecode.threads(), static_cast<int>(blocks), pool::kDecode.sharedBytes(mostLanes),
+             [&] { pool::decodeMoe<decltype(type)>(p, shared); });
     });
   }
 
   void aligned(const pool::MoeParams& p) {
     align(p);
     gemms(p, p.blocks.maxBlocks);
+    sum(p);
+  }
+
+  void overLink(const pool::MoeParams& p) {
+    uint8_t* shared = cpu::dynamicShared().data();
+    const pool::MoeBlock block = pool::kAligned32;
+    const int blocks = p.blocks.maxBlocks, bytes = block.sharedBytes(block.lanes());
+    align(p);
+    withType([&](auto type) {
+      using Product = pool::OverLink<decltype(type)>;
+      launch(block.threads(), blocks * block.gateUpParts(p.width), bytes, [&] { pool::hostGateUp<Product>(p, shared); });
+      launch(block.threads(), blocks * block.downParts(p.hidden), bytes, [&] { pool::hostDown<Product>(p, shared); });
+    });
     sum(p);
   }
 

@@ -1,5 +1,6 @@
 // Conformance and timing of the MoE kernels on a GPU. Arguments: seed, folder for the CSV files; "profile" for one launch of
-// each of the best kernels and no more.
+// each of the best kernels and no more, "times" or "link" for the times alone, or those with rows on the host, "check" for a few
+// cases.
 //
 // Order: which MMA form gives which bits, correctness, then times. Any difference ends the program with status 1.
 #include <fstream>
@@ -43,17 +44,17 @@ void launchGemm(void (*kernel)(pool::MoeParams), const pool::MoeBlock& block, in
 // The kernels that depend on the type of activations.
 using MoeKernel = void (*)(pool::MoeParams);
 struct MoeKernels {
-  MoeKernel decodeGateUp, decodeDown, gateUp8, gateUp16, gateUp32, down8, down16, down32, sum;
+  MoeKernel decode, gateUp8, gateUp16, gateUp32, hostGateUp, down8, down16, down32, hostDown, sum;
 };
 
 MoeKernels kernelsOf(Activations type) {
   if (type == Activations::kFp16) {
-    return {smxx_moe_decode_gate_up_fp16, smxx_moe_decode_down_fp16, smxx_moe_gate_up_8_fp16,
-            smxx_moe_gate_up_16_fp16,     smxx_moe_gate_up_32_fp16,  smxx_moe_down_8_fp16,
-            smxx_moe_down_16_fp16,        smxx_moe_down_32_fp16,     smxx_moe_sum_fp16};
+    return {smxx_moe_decode_fp16,       smxx_moe_gate_up_8_fp16, smxx_moe_gate_up_16_fp16, smxx_moe_gate_up_32_fp16,
+            smxx_moe_host_gate_up_fp16, smxx_moe_down_8_fp16,    smxx_moe_down_16_fp16,    smxx_moe_down_32_fp16,
+            smxx_moe_host_down_fp16,    smxx_moe_sum_fp16};
   }
-  return {smxx_moe_decode_gate_up, smxx_moe_decode_down, smxx_moe_gate_up_8, smxx_moe_gate_up_16, smxx_moe_gate_up_32,
-          smxx_moe_down_8,         smxx_moe_down_16,     smxx_moe_down_32,   smxx_moe_sum};
+  return {smxx_moe_decode, smxx_moe_gate_up_8, smxx_moe_gate_up_16, smxx_moe_gate_up_32, smxx_moe_host_gate_up,
+          smxx_moe_down_8, smxx_moe_down_16,   smxx_moe_down_32,    smxx_moe_host_down,  smxx_moe_sum};
 }
 
 void launchSum(MoeKernel sum, const pool::MoeParams& p, cudaStream_t stream) {
@@ -62,13 +63,10 @@ void launchSum(MoeKernel sum, const pool::MoeParams& p, cudaStream_t stream) {
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 
-void launchDecode(const MoeKernels& kernels, const pool::MoeParams& p, int parts, cudaStream_t stream) {
-  const int lanes = p.tokens * p.topK;
-  const pool::MoeBlock gateUp = pool::kDecodeGateUp, down = pool::kDecodeDown;
-  if (parts & kGateUp) {
-    launchGemm(kernels.decodeGateUp, gateUp, lanes * gateUp.gateUpParts(p.width), p.blockLanes, p, stream);
-  }
-  if (parts & kDown) launchGemm(kernels.decodeDown, down, lanes * down.downParts(p.hidden), p.blockLanes, p, stream);
+void launchDecode(const MoeKernels& kernels, const pool::MoeParams& p, cudaStream_t stream) {
+  const int mostLanes = std::max(p.blockLanes, p.missRows == nullptr ? 0 : p.hostLanes);
+  const int64_t blocks = pool::decodeBlocks(p.tokens * p.topK, p.hidden, p.width);
+  launchGemm(kernels.decode, pool::kDecode, static_cast<int>(blocks), mostLanes, p, stream);
 }
 
 void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
@@ -77,14 +75,15 @@ void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 
-void launchAligned(const MoeKernels& kernels, const pool::MoeParams& p, int parts, cudaStream_t stream) {
+void launchAligned(const MoeKernels& kernels, const pool::MoeParams& p, bool overLink, int parts, cudaStream_t stream) {
   if (parts & kAlign) launchAlign(p, stream);
   const auto gemms = [&](MoeKernel gateUp, MoeKernel down, const pool::MoeBlock& block) {
     const int blocks = p.blocks.maxBlocks;
     if (parts & kGateUp) launchGemm(gateUp, block, blocks * block.gateUpParts(p.width), block.lanes(), p, stream);
     if (parts & kDown) launchGemm(down, block, blocks * block.downParts(p.hidden), block.lanes(), p, stream);
   };
-  if (p.blocks.blockLanes == 8) gemms(kernels.gateUp8, kernels.down8, pool::kAligned8);
+  if (overLink) gemms(kernels.hostGateUp, kernels.hostDown, pool::kAligned32);
+  else if (p.blocks.blockLanes == 8) gemms(kernels.gateUp8, kernels.down8, pool::kAligned8);
   else if (p.blocks.blockLanes == 16) gemms(kernels.gateUp16, kernels.down16, pool::kAligned16);
   else gemms(kernels.gateUp32, kernels.down32, pool::kAligned32);
   if (parts & kSum) launchSum(kernels.sum, p, stream);
@@ -98,8 +97,7 @@ class DeviceBlocks {
         maxBlocks_(static_cast<int>(pool::maxLaneBlocks(lanes, experts, blockLanes))),
         sortedLanes_(size_t(maxBlocks_) * blockLanes),
         blockExperts_(maxBlocks_),
-        paddedLanes_(1)
-         {
+        paddedLanes_(1) {
     for (auto* buffer : {&sortedLanes_, &blockExperts_, &paddedLanes_}) {
       POOL_CUDA_CHECK(cudaMemset(buffer->data(), 0x5a, buffer->bytes()));
     }
@@ -131,34 +129,28 @@ class DeviceCall {
         tokens_(tokens),
         activations_(size_t(tokens) * g.hidden),
         ids_(tokens * g.topK),
-        rows_(2 * tokens * g.topK),
+        rows_(tokens * g.topK),
+        missRows_(tokens * g.topK),
         weights_(tokens * g.topK),
         inner_(size_t(tokens) * g.topK * g.width),
         laneOut_(size_t(tokens) * g.topK * g.hidden),
         out_(size_t(tokens) * g.hidden),
-        arrivals_(g.hidden / pool::kTileChannels),
+        counts_(pool::decodeCounts(g.hidden)),
         blocks_(tokens * g.topK, g.experts, blockLanes) {
     for (auto* buffer : {&inner_, &laneOut_, &out_}) POOL_CUDA_CHECK(cudaMemset(buffer->data(), 0x7f, buffer->bytes()));
-    POOL_CUDA_CHECK(cudaMemset(arrivals_.data(), 0, arrivals_.bytes()));
+    POOL_CUDA_CHECK(cudaMemset(counts_.data(), 0, counts_.bytes()));
   }
 
-  void setInputs(const MoeCall& call, const std::vector<int32_t>& expertRows, const MoeWay& way) {
-    std::vector<int32_t> rows(call.ids.size(), 0x7fffffff);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (test::validLane(g_, call.ids[i])) rows[i] = expertRows[call.ids[i]];
-    }
+  void setInputs(const MoeCall& call, const std::vector<int32_t>& rows, const std::vector<int32_t>& missRows) {
     activations_.upload(call.activations.data(), call.activations.size());
     ids_.upload(call.ids.data(), call.ids.size());
-    std::vector<int32_t> ofCalls;
-    for (int number = 0; number < 2; ++number) {
-      const std::vector<int32_t> mine = test::rowsOfCall(rows, call.ids, way, number);
-      ofCalls.insert(ofCalls.end(), mine.begin(), mine.end());
-    }
-    rows_.upload(ofCalls.data(), ofCalls.size());
+    rows_.upload(rows.data(), rows.size());
+    missRows_.upload(missRows.data(), missRows.size());
     weights_.upload(call.weights.data(), call.weights.size());
   }
 
-  pool::MoeParams params(const uint8_t* bank, uint64_t rowBytes, const int32_t* expertRows,
+  // `host`: the layer's rows there.
+  pool::MoeParams params(const uint8_t* bank, const uint8_t* host, uint64_t rowBytes, const int32_t* expertRows,
                          const pool::ExpertAlphas* alphas, const MoeWay& way) {
     const uint64_t w13 = uint64_t(g_.hidden) * g_.width;
     const uint8_t* s13 = bank + w13;
@@ -166,6 +158,7 @@ class DeviceCall {
     return {activations_.data(),
             ids_.data(),
             rows_.data(),
+            way.rows == test::RowsIn::kBank ? nullptr : missRows_.data(),
             expertRows,
             weights_.data(),
             alphas,
@@ -173,10 +166,11 @@ class DeviceCall {
             {s13, rowBytes},
             {w2, rowBytes},
             {w2 + w13 / 2, rowBytes},
+            {host, rowBytes},
             inner_.data(),
             laneOut_.data(),
             out_.data(),
-            arrivals_.data(),
+            counts_.data(),
             blocks_.blocks(),
             tokens_,
             g_.topK,
@@ -184,7 +178,7 @@ class DeviceCall {
             g_.width,
             g_.experts,
             way.blockLanes,
-            way.calls,
+            way.hostLanes,
             0};
   }
 
@@ -194,10 +188,10 @@ class DeviceCall {
     inner_.download(r.inner.data(), r.inner.size());
     laneOut_.download(r.laneOut.data(), r.laneOut.size());
     out_.download(r.out.data(), r.out.size());
-    std::vector<int32_t> arrivals(arrivals_.count());
-    arrivals_.download(arrivals.data(), arrivals.size());
-    for (int32_t arrived : arrivals) {
-      if (arrived != 0) test::moeFailure("arrivals are not 0 after the call");
+    std::vector<int32_t> counts(counts_.count());
+    counts_.download(counts.data(), counts.size());
+    for (int32_t count : counts) {
+      if (count != 0) test::moeFailure("counts are not 0 after the call");
     }
     return r;
   }
@@ -206,22 +200,18 @@ class DeviceCall {
   const MoeGeometry g_;
   const int tokens_;
   DeviceBuffer<uint16_t> activations_;
-  DeviceBuffer<int32_t> ids_, rows_;
+  DeviceBuffer<int32_t> ids_, rows_, missRows_;
   DeviceBuffer<float> weights_;
   DeviceBuffer<uint16_t> inner_, laneOut_, out_;
-  DeviceBuffer<int32_t> arrivals_;
+  DeviceBuffer<int32_t> counts_;
   DeviceBlocks blocks_;
 };
 
 void launch(Activations type, const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream,
             int parts = kAllParts) {
   const MoeKernels kernels = kernelsOf(type);
-  for (int number = 0; way.decode && number < way.calls; ++number) {
-    pool::MoeParams call = params;
-    call.rows += number * params.tokens * params.topK;
-    launchDecode(kernels, call, parts, stream);
-  }
-  if (!way.decode) launchAligned(kernels, params, parts, stream);
+  if (way.decode) launchDecode(kernels, params, stream);
+  else launchAligned(kernels, params, way.rows == test::RowsIn::kHost, parts, stream);
 }
 
 class GpuBackend {
@@ -230,19 +220,29 @@ class GpuBackend {
     case_ = &experts;
     bank_.reset(new DeviceBuffer<uint8_t>(experts.bank.size()));
     bank_->upload(experts.bank.data(), experts.bank.size());
-    expertRows_.reset(new DeviceBuffer<int32_t>(experts.expertRows.size()));
-    expertRows_->upload(experts.expertRows.data(), experts.expertRows.size());
     alphas_.reset(new DeviceBuffer<pool::ExpertAlphas>(experts.alphas.size()));
     alphas_->upload(experts.alphas.data(), experts.alphas.size());
   }
 
   MoeResult run(const MoeCall& call, const MoeWay& way) {
+    const test::CallRows rows(*case_, call.ids, way.rows);
+    const bool resident = way.rows == test::RowsIn::kBank;
+    test::PinnedBuffer<uint8_t> host(std::max<size_t>(rows.host.size(), 1));
+    std::copy(rows.host.begin(), rows.host.end(), host.data());
+    DeviceBuffer<uint8_t> changed(std::max<size_t>(rows.bank.size(), 1));
+    changed.upload(rows.bank.data(), rows.bank.size());
+    const uint8_t* bank = resident ? bank_->data() : rows.bank.empty() ? host.deviceView() : changed.data();
+    DeviceBuffer<int32_t> expertRows(rows.expertRows.size());
+    expertRows.upload(rows.expertRows.data(), rows.expertRows.size());
     DeviceCall device(case_->g, call.tokens, way.blockLanes);
-    device.setInputs(call, case_->expertRows, way);
-    const pool::MoeParams params =
-        device.params(bank_->data(), case_->rowBytes(), expertRows_->data(), alphas_->data(), way);
-    launch(case_->g.type, params, way, nullptr);
+    device.setInputs(call, rows.rows, rows.missRows);
+    launch(case_->g.type, device.params(bank, host.deviceView(), case_->rowBytes(), expertRows.data(), alphas_->data(), way),
+           way, nullptr);
     POOL_CUDA_CHECK(cudaDeviceSynchronize());
+    std::vector<uint8_t> after(rows.bank.size());
+    changed.download(after.data(), after.size());
+    test::requireBank(after, rows, way.name);
+    if (!std::equal(rows.host.begin(), rows.host.end(), host.data())) test::moeFailure(way.name + ": the host's rows have changed");
     return device.result();
   }
 
@@ -264,7 +264,6 @@ class GpuBackend {
  private:
   const MoeCase* case_ = nullptr;
   std::unique_ptr<DeviceBuffer<uint8_t>> bank_;
-  std::unique_ptr<DeviceBuffer<int32_t>> expertRows_;
   std::unique_ptr<DeviceBuffer<pool::ExpertAlphas>> alphas_;
 };
 
@@ -281,7 +280,7 @@ __global__ void fillBank(uint32_t* bank, uint64_t words, uint64_t rowWords, uint
   }
 }
 
-// One graph of all layers with all experts resident, and what it must read.
+// One graph of all layers, of which all rows, some or none are resident, and what it must read.
 class TimedLayers {
  public:
   static constexpr MoeGeometry kGeometry = {2560, 640, 512, 10};  // but for the type
@@ -291,7 +290,11 @@ class TimedLayers {
       : g_{kGeometry.hidden, kGeometry.width, kGeometry.experts, kGeometry.topK, type},
         layers_(std::min(most, layersThatFit())),
         bank_(uint64_t(layers_) * kGeometry.experts * kRowBytes),
-        alphas_(kGeometry.experts) {
+        alphas_(kGeometry.experts),
+        expertRows_(kGeometry.experts) {
+    std::vector<int32_t> expertRows(kGeometry.experts);
+    for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
+    expertRows_.upload(expertRows.data(), expertRows.size());
     const uint64_t w13 = uint64_t(kGeometry.hidden) * kGeometry.width;
     fillBank<<<2112, 512>>>(reinterpret_cast<uint32_t*>(bank_.data()), bank_.bytes() / 4, kRowBytes / 4, w13 / 4, w13 / 32,
                             w13 / 8);
@@ -303,35 +306,33 @@ class TimedLayers {
 
   void once(const MoeWay& way, MoeCall call, uint64_t seed) {
     test::route(g_, test::Numbers::kRandom, false, seed, call);
-    std::vector<int32_t> expertRows(kGeometry.experts);
-    for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
     DeviceCall device(g_, call.tokens, way.blockLanes);
-    device.setInputs(call, expertRows, way);
-    DeviceBuffer<int32_t> rows(expertRows.size());
-    rows.upload(expertRows.data(), expertRows.size());
-    launch(g_.type, device.params(bank_.data(), kRowBytes, rows.data(), alphas_.data(), way), way, nullptr);
+    device.setInputs(call, call.ids, call.ids);
+    launch(g_.type, device.params(bank_.data(), nullptr, kRowBytes, expertRows_.data(), alphas_.data(), way), way, nullptr);
     POOL_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
-  // `call` lends its activations to every layer; each layer has a routing of its own.
-  void run(const MoeWay& way, MoeCall call, std::ofstream& csv, uint64_t seed) {
+  // `call` lends its activations to every layer; each layer has a routing of its own. So many of its experts, those of the
+  // first lanes, are missed.
+  void run(const MoeWay& way, MoeCall call, std::ofstream& csv, uint64_t seed, int missed = 0) {
     const int tokens = call.tokens;
+    const int layers = way.rows == test::RowsIn::kHost && tokens > 4 ? std::min(layers_, 8) : layers_;
     std::vector<std::unique_ptr<DeviceCall>> calls;
     std::vector<pool::MoeParams> params;
     double rows = 0;
-    for (int layer = 0; layer < layers_; ++layer) {
+    for (int layer = 0; layer < layers; ++layer) {
       test::route(g_, test::Numbers::kRandom, false, seed + layer, call);
-      std::vector<int32_t> expertRows(kGeometry.experts);
-      for (int e = 0; e < kGeometry.experts; ++e) expertRows[e] = e;
-      const uint8_t* bank = bank_.data() + uint64_t(layer) * kGeometry.experts * kRowBytes;
+      std::vector<int32_t> missRows = call.ids;
+      if (way.rows == test::RowsIn::kOddMissed) std::fill(missRows.begin() + missed, missRows.end(), -1);
       calls.emplace_back(new DeviceCall(g_, tokens, way.blockLanes));
-      calls.back()->setInputs(call, expertRows, way);
-      DeviceBuffer<int32_t>& device = *rowBuffers_.emplace_back(new DeviceBuffer<int32_t>(expertRows.size()));
-      device.upload(expertRows.data(), expertRows.size());
-      params.push_back(calls.back()->params(bank, kRowBytes, device.data(), alphas_.data(), way));
+      calls.back()->setInputs(call, call.ids, missRows);
+      const uint64_t layerBytes = kGeometry.experts * kRowBytes;
+      const uint8_t* host = way.rows == test::RowsIn::kBank ? nullptr : hostRows(layer);
+      const uint8_t* bank = way.rows == test::RowsIn::kHost ? host : bank_.data() + layer * layerBytes;
+      params.push_back(calls.back()->params(bank, host, kRowBytes, expertRows_.data(), alphas_.data(), way));
       std::vector<int32_t> distinct = call.ids;
       std::sort(distinct.begin(), distinct.end());
-      rows += double(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) / layers_;
+      rows += double(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) / layers;
     }
     const auto time = [&](int parts, int replays) {
       test::Graph graph([&](cudaStream_t capture) {
@@ -339,31 +340,31 @@ class TimedLayers {
       });
       std::vector<double> micros;
       for (int replay = 0; replay < replays + kWarmReplays; ++replay) {
-        const double us = graph.timedReplayMicros() / layers_;
+        const double us = graph.timedReplayMicros() / layers;
         if (replay >= kWarmReplays) micros.push_back(us);
       }
       std::sort(micros.begin(), micros.end());
       return micros;
     };
-    const bool brief = tokens > 1024;
+    const bool brief = tokens > 1024 || (way.rows == test::RowsIn::kHost && tokens > 4);
     const std::vector<double> micros = time(kAllParts, brief ? 7 : 20);
     const double median = micros[micros.size() / 2];
     const auto part = [&](int parts, bool there) { return there ? time(parts, brief ? 3 : 7)[brief ? 1 : 3] : 0.0; };
-    const double gateUp = part(kGateUp, true), down = part(kDown, true);
+    const double gateUp = part(kGateUp, !way.decode), down = part(kDown, !way.decode);
     const double align = part(kAlign, !way.decode), sum = part(kSum, !way.decode);
     const double bytes = rows * kRowBytes;
-    csv << (g_.fp16() ? "fp16" : "bf16") << ',' << way.name << ',' << tokens << ',' << layers_ << ',' << rows << ',' << median << ',' << micros[micros.size() / 10]
-        << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gateUp << ','
+    csv << (g_.fp16() ? "fp16" : "bf16") << ',' << way.name << ',' << tokens << ',' << missed << ',' << layers << ',' << rows << ',' << median
+        << ',' << micros[micros.size() / 10] << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gateUp << ','
         << down << ',' << sum << '\n';
-    std::printf("%s %-12s M=%-5d %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us; alone: "
+    std::printf("%s %-14s M=%-5d %2d missed %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us; alone: "
                 "align %.2f, gate and up %.2f, down %.2f, sum %.2f\n",
-                g_.fp16() ? "fp16" : "bf16", way.name.c_str(), tokens, median, micros[micros.size() / 10], micros[micros.size() * 9 / 10], rows,
+                g_.fp16() ? "fp16" : "bf16", way.name.c_str(), tokens, missed, median, micros[micros.size() / 10],
+                micros[micros.size() * 9 / 10], rows,
                 bytes / median / 1e3, bytes / 4.6e6, align, gateUp, down, sum);
     std::fflush(stdout);
     for (uint16_t bits : calls.back()->result().out) {
       if (!std::isfinite(g_.value(bits))) test::moeFailure("an output of the timed run is not finite");
     }
-    rowBuffers_.clear();
   }
 
  private:
@@ -377,11 +378,23 @@ class TimedLayers {
     return layers;
   }
 
+  // A layer's rows on the host: of a few layers in turn, which time as all of them do.
+  int hostLayers() const { return std::min(layers_, 8); }
+  const uint8_t* hostRows(int layer) {
+    const size_t layerBytes = kGeometry.experts * kRowBytes;
+    if (!host_) {
+      host_.reset(new test::RegisteredSlabs(hostLayers(), layerBytes));
+      for (int l = 0; l < hostLayers(); ++l) bank_.download(host_->data(l), layerBytes, l * layerBytes);
+    }
+    return host_->deviceView(layer % hostLayers());
+  }
+
   const MoeGeometry g_;
   const int layers_;
   DeviceBuffer<uint8_t> bank_;
   DeviceBuffer<pool::ExpertAlphas> alphas_;
-  std::vector<std::unique_ptr<DeviceBuffer<int32_t>>> rowBuffers_;
+  DeviceBuffer<int32_t> expertRows_;  // expert e in row e
+  std::unique_ptr<test::RegisteredSlabs> host_;
 };
 
 constexpr Activations kTypes[] = {Activations::kBf16, Activations::kFp16};
@@ -393,20 +406,38 @@ void timeAll(Activations type, const std::vector<int>& tokenCounts, std::ofstrea
   for (int tokens : tokenCounts) {
     const MoeCall call = test::makeCall(g, test::Numbers::kRandom, tokens, false, seed);
     for (const MoeWay& way : test::moeWays()) {
-      const bool sensible = way.takes(tokens * g.topK) && (tokens < 512 || way.blockLanes > 8) &&
+      const bool sensible = way.rows == test::RowsIn::kBank && way.takes(tokens * g.topK) && (tokens < 512 || way.blockLanes > 8) &&
                             (tokens < 4096 || way.blockLanes > 16) && (tokens <= 8 || !way.decode);
       if (sensible) layers.run(way, call, csv, seed);
     }
   }
 }
 
-void timeAll(const std::string& folder, uint64_t seed) {
+// Rows on the host: some, kept in the bank, and all, read where they are.
+void timeLink(std::ofstream& csv, uint64_t seed) {
+  using test::RowsIn;
+  TimedLayers layers(Activations::kBf16);
+  for (int tokens : {1, 2, 4, 8, 64, 512}) {
+    const MoeCall call = test::makeCall(TimedLayers::kGeometry, test::Numbers::kRandom, tokens, false, seed);
+    for (int missed : {0, 1, 2, 5, 10}) {
+      if (tokens <= 4) layers.run({"decode-missed", true, 1, RowsIn::kOddMissed, tokens}, call, csv, seed, missed);
+    }
+    if (tokens <= 4) layers.run({"decode-host", true, 1, RowsIn::kHost, tokens}, call, csv, seed);
+    else layers.run({"aligned-host", false, 32, RowsIn::kHost}, call, csv, seed);
+  }
+}
+
+void timeAll(const std::string& folder, uint64_t seed, bool link) {
   std::ofstream csv(folder + "/moe.csv");
-  csv << "activations,way,tokens,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s,"
+  csv << "activations,way,tokens,missed,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s,"
          "align_alone_us,gate_up_alone_us,down_alone_us,sum_alone_us\n";
-  timeAll(Activations::kBf16, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}, csv, seed);
-  timeAll(Activations::kFp16, {1, 8, 64, 512}, csv, seed);
+  timeLink(csv, seed);
+  if (!link) {
+    timeAll(Activations::kBf16, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}, csv, seed);
+    timeAll(Activations::kFp16, {1, 8, 64, 512}, csv, seed);
+  }
   std::printf("marks, us a layer (GEMMs and sum alone; planner not inside)\n"
+              "  rows on the host: link floor 54 us a distinct row; best peer 568 (M=1), 4,074 (8), 28,700 (512)\n"
               "  M=1   plain read 8.45, reach 14, at least 16; best peers 38.5 (Marlin), 39.5 (Triton)\n"
               "  M=2   best peer 47.0; M=4 63.7\n"
               "  M=8   floor 45, reach 65, at least 80; best peer 106\n"
@@ -479,14 +510,29 @@ int main(int argc, char** argv) {
     profile(seed);
     return 0;
   }
+  const std::string only = argc > 3 ? argv[3] : "";
+  if (only == "times" || only == "link") {
+    timeAll(folder, seed, only == "link");
+    return 0;
+  }
   test::compareMmaForms(folder, seed);
 
   GpuBackend backend;
+  if (only == "check") {
+    for (const Activations type : kTypes) {
+      test::exactNumbers(backend, {320, 640, 24, 10, type}, 2, seed);
+      test::exactNumbers(backend, {704, 192, 16, 8, type}, 7, seed);
+      test::ordersOfSums(backend, {2560, 640, 4, 10, type}, seed);
+      test::randomNumbers(backend, {2560, 640, 24, 10, type}, {4, 1, 2}, seed);
+    }
+    std::printf("checked\n");
+    return 0;
+  }
   test::alignments(backend, {1, 10, 129, 5120, 40960}, {1, 24, 512, 4096}, seed);
   std::printf("alignment: equal to its definition\n");
   std::ofstream errorsCsv(folder + "/moe_errors.csv");
   errorsCsv << "activations,hidden,width,experts,top_k,most_tokens,one_gemm,chain,worst_lane\n";
   for (const Activations type : kTypes) conform(backend, type, errorsCsv, seed);
-  timeAll(folder, seed);
+  timeAll(folder, seed, false);
   return 0;
 }

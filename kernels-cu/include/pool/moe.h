@@ -27,16 +27,21 @@ constexpr int kChunkVectors = kChunkK / 8;  // 16-byte vectors of bf16
 // A warp reads 16 bytes a thread of the Marlin words: one k16 step of this many output channels.
 constexpr int kTileChannels = 64;
 
-// Widest call of the decode kernels: each warp groups the lanes by itself, four ids a thread.
+// Widest call of the decode kernel: each warp groups the lanes by itself, four ids a thread.
 constexpr int kMaxDecodeLanes = 128;
 
 // A warp's weights come through a ring in shared memory, half a chunk a place: words, then scale codes. Behind it lie the
-// expanded scales of two half chunks.
+// expanded scales of two half chunks. A line of 128 bytes must go to a whole line, or it is asked for in pieces. Where two
+// tiles share the lines of their scales, one warp's ring takes them for the first steps, the other's for the rest.
+constexpr int kLineBytes = 128;
 constexpr int kHalfSteps = kChunkSteps / 2;
+constexpr int kFirstSteps = (kHalfSteps + 1) / 2;
 constexpr int kStepWordBytes = kTileChannels * kMmaK / 2;
 constexpr int kStepScaleBytes = kTileChannels;
-constexpr int kHalfBytes = kHalfSteps * (kStepWordBytes + kStepScaleBytes);
+constexpr int kHalfBytes = kHalfSteps * kStepWordBytes + kFirstSteps * kLineBytes;
+static_assert(2 * kStepScaleBytes == kLineBytes && kStepWordBytes % kLineBytes == 0);
 constexpr int kHalfExpandedBytes = 2 * kHalfSteps * kStepScaleBytes;
+static_assert(kHalfExpandedBytes % kLineBytes == 0);
 
 // How the threads of a GEMM's block share its work (src/moe/block_product.cuh).
 struct MoeBlock {
@@ -64,18 +69,25 @@ struct MoeBlock {
   }
 };
 
-// Blocks of the decode kernels, whose groups are of 1 to 8 lanes.
-constexpr MoeBlock kDecodeGateUp = {2, 4, 1, 2};
-constexpr MoeBlock kDecodeDown = {1, 4, 1, 2};
+// Blocks of the decode kernel, for both GEMMs, whose groups are of 1 to 8 lanes; and those of a missed row's gate and up.
+constexpr MoeBlock kDecode = {2, 4, 1, 2};
+constexpr MoeBlock kMissedGateUp = {4, 2, 1, 2};
+static_assert(kMissedGateUp.threads() == kDecode.threads());
+static_assert(kMissedGateUp.sharedBytes(1) <= kDecode.sharedBytes(1) && kMissedGateUp.sharedBytes(8) <= kDecode.sharedBytes(8));
+
+// Blocks of a decode call, and counters that it needs.
+constexpr int64_t decodeBlocks(int64_t lanes, int hidden, int width) {
+  return lanes * (kDecode.gateUpParts(width) + kDecode.downParts(hidden));
+}
+constexpr int64_t decodeCounts(int hidden) { return hidden / kTileChannels + 1 + 2 * kMaxDecodeLanes; }
 
 // Blocks of the kernels over aligned lanes; the number is the lanes of a group.
 constexpr MoeBlock kAligned8 = {4, 1, 1, 2};
 constexpr MoeBlock kAligned16 = {4, 1, 2, 2};
 constexpr MoeBlock kAligned32 = {4, 1, 4, 2};
 
-// The way for so many tokens, as measured on an H200 (top-10 of 512): the decode kernels with a lane a block up to this many
-// (at 4, aligned lanes are 5 % faster, but can't be in calls that overlap), above it aligned lanes, with so many in a block.
-// Java's MoeWay chooses by these.
+// The way for so many tokens, as measured on an H200 (top-10 of 512): the decode kernel with a lane a block up to this many,
+// above it aligned lanes, with so many in a block. Java's MoeWay chooses by these.
 constexpr int kFastestDecodeTokens = 4;
 constexpr int fastestBlockLanes(int tokens) { return tokens <= 128 ? 8 : tokens <= 640 ? 16 : 32; }
 
@@ -108,10 +120,12 @@ struct alignas(8) LaneBlocks {
 static_assert(sizeof(LaneBlocks) == 32);
 
 // One layer call: out[t] = sum over t's lanes of weight * down(silu(gate(x)) * up(x)). Hidden and width: multiples of 64.
+// Rows of missed lanes are read on the host and, by the same blocks, written to their place in the bank.
 struct alignas(8) MoeParams {
   const uint16_t* activations;  // bf16 [tokens, hidden], on 16 bytes
   const int32_t* ids;           // [lanes] expert; a lane outside [0, experts) is not computed
   const int32_t* rows;          // [lanes] bank row of each valid lane; -1: not in this call (decode)
+  const int32_t* missRows;      // [lanes] -1: the lane's row is in the bank; else it is on the host; null: all in the bank (decode)
   const int32_t* expertRows;    // [experts] bank row of each routed expert; -1: not in this launch (general, both GEMMs)
   const float* weights;         // [lanes] router weights
   const ExpertAlphas* alphas;   // [experts] of this layer
@@ -119,10 +133,11 @@ struct alignas(8) MoeParams {
   RowBase s13;                  // scale codes [hidden/16, 2*width]
   RowBase w2;                   // Marlin words [width/16, 2*hidden]
   RowBase s2;                   // scale codes [width/16, hidden]
+  RowBase host;                 // w13 of the layer's experts on the host; the other parts lie as far from it as in the bank (decode)
   uint16_t* inner;              // bf16 [lanes, width] scratch, on 16 bytes
   uint16_t* laneOut;            // bf16 [lanes, hidden] scratch, on 16 bytes
   uint16_t* out;                // bf16 [tokens, hidden], on 16 bytes
-  int32_t* arrivals;            // [hidden/64] 0 before and after a whole (decode); shared by the calls of a whole alone
+  int32_t* counts;              // [decodeCounts] 0 before and after a call (decode)
   LaneBlocks blocks;            // (general)
   int32_t tokens;
   int32_t topK;
@@ -130,10 +145,10 @@ struct alignas(8) MoeParams {
   int32_t width;
   int32_t experts;
   int32_t blockLanes;  // most lanes of a decode block, 1 .. 8: 1 reads a row for each lane, 8 once for 8 lanes
-  int32_t calls;       // calls with the same ids and arrivals that make a whole, each with the rows of some lanes (decode)
+  int32_t hostLanes;   // the same for rows on the host, each of which should cross the link once
   int32_t firstBlock;  // aligned block that the launch's first block takes: GEMMs may be launched in parts (general)
 };
-static_assert(sizeof(MoeParams) == 208);
+static_assert(sizeof(MoeParams) == 232);
 
 // Why the kernels can't take a call of this shape, or null where they can; they check nothing themselves.
 constexpr const char* refusedMoe(int64_t tokens, int64_t topK, int64_t hidden, int64_t width, int64_t experts) {

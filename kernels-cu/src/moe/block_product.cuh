@@ -13,8 +13,9 @@ namespace pool {
 struct ExpertMatrix {
   const uint8_t* words;
   const uint8_t* scales;
-  int depth;     // K
-  int channels;  // N
+  int depth;       // K
+  int channels;    // N
+  int64_t toKeep;  // bytes from each place to where a copy is kept; 0: nowhere (only of matrices read on the host)
 };
 
 constexpr int largestDivisor(int number, int atMost) {
@@ -22,13 +23,20 @@ constexpr int largestDivisor(int number, int atMost) {
   return atMost;
 }
 
-template <typename ActivationType, int kTilesOfBlock, int kChunkWarps, int kLaneTiles, int kSlots>
+// What else a block does on the way: it may wait for its activations once the first weights are under way, and learns when all
+// weights have been asked for.
+struct NothingElse {
+  static constexpr bool kLate = false;
+  __device__ void waitForActivations() const {}
+  __device__ void allRequested() const {}
+};
+
+template <typename ActivationType, int kTilesOfBlock, int kChunkWarps, int kLaneTiles, int kSlots, bool kHost>
 struct BlockProduct {
   using Type = ActivationType;
-  using Ring = WeightRing<Type, kSlots, (kChunkWarps - 1) * kChunkSteps>;
+  using Ring = WeightRing<Type, kSlots, (kChunkWarps - 1) * kChunkSteps, kHost>;
   POOL_HOST_DEVICE static constexpr MoeBlock block() { return {kTilesOfBlock, kChunkWarps, kLaneTiles, kSlots}; }
   static constexpr int kTiles = kTilesOfBlock;
-  static constexpr int kRingSlots = kSlots;
   static constexpr int kLanes = block().lanes();
   static constexpr int kThreads = block().threads();
   static constexpr int kRoundSteps = kChunkWarps * kChunkSteps;
@@ -51,7 +59,7 @@ struct BlockProduct {
   }
 
   // What the calling warp reads of the matrix; `channel` is where its tile starts, or -1 for none.
-  __device__ static WeightWalk walk(const ExpertMatrix& m, int channel) {
+  __device__ static WeightWalk walk(const ExpertMatrix& m, int channel, const ScaleShare& share) {
     const int steps = m.depth / kMmaK;
     const int firstStep = threadIdx.x / kWarp / kTiles * kChunkSteps;
     int mySteps = 0;
@@ -59,23 +67,18 @@ struct BlockProduct {
     else for (int first = firstStep; first < steps; first += kRoundSteps) mySteps += min(kChunkSteps, steps - first);
     if (channel < 0) mySteps = 0;
     const bool idle = mySteps == 0;
-    return walkOf(m.words, m.scales, m.channels, idle ? 0 : channel, idle ? 0 : firstStep, mySteps);
+    return walkOf(m.words, m.scales, m.channels, idle ? 0 : channel, idle ? 0 : firstStep, mySteps, share);
   }
 
-  template <typename RowOf>
-  __device__ static void run(const ExpertMatrix& m, int channel, int lanesAtMost, int count, const RowOf& rowOf,
-                             uint8_t* shared) {
-    Ring ring(ringOfWarp(shared), walk(m, channel));
-    run(ring, m.depth, channel >= 0, lanesAtMost, count, rowOf, shared, [] {});
-  }
-
-  __device__ static uint8_t* ringOfWarp(uint8_t* shared) { return shared + threadIdx.x / kWarp * Ring::kBytes; }
-
-  // rowOf(i) is where lane i's activations lie; `inside` where the warp has a tile. begun() runs once the first copies are
-  // under way. Leaves the ring full of what follows.
-  template <typename RowOf, typename Begun>
-  __device__ static void run(Ring& ring, int depth, bool inside, int lanesAtMost, int count, const RowOf& rowOf,
-                             uint8_t* shared, const Begun& begun) {
+  // rowOf(i) is where lane i's activations lie; `channel` where the warp's tile starts, or -1 where it has none; the tile
+  // `pair` (a power of two) away in the block lies beside it in the matrix, 0: none does.
+  template <typename RowOf, typename Else>
+  __device__ static void run(const ExpertMatrix& m, int channel, int pair, int lanesAtMost, int count, const RowOf& rowOf,
+                             uint8_t* shared, const Else& other) {
+    const ScaleShare share(kHost ? pair : 0, kHost && (tile() & pair) != 0);
+    Ring ring(shared + threadIdx.x / kWarp * Ring::kBytes, walk(m, channel, share), share, m.toKeep);
+    const int depth = m.depth;
+    const bool inside = channel >= 0;
     const int slot = threadIdx.x / kWarp / kTiles;
     const int steps = depth / kMmaK;
     const int chunks = (steps + kChunkSteps - 1) / kChunkSteps;
@@ -99,8 +102,14 @@ struct BlockProduct {
       }
     };
 
-    ring.fill([&](int round) { stage(round); });
-    begun();
+    ring.fill([&](int round) {
+      if (!Else::kLate) stage(round);
+    });
+    if constexpr (Else::kLate) {
+      other.waitForActivations();
+      for (int round = 0; round < kSlots / 2; ++round) stage(round);
+      commitCopies();
+    }
 
     ChunkSums<kLaneTiles> total;
     if constexpr (kChunkWarps == 1) total.clear();  // +0 plus the first chunk's sum is that sum: no sum from +0 is -0
@@ -114,8 +123,10 @@ struct BlockProduct {
       ChunkSums<kLaneTiles> sums;
       sums.clear();
 
-      waitCopies<kSlots - 1>();
+      if (Else::kLate && round == 0) waitCopies<0>();
+      else waitCopies<kSlots - 1>();
       __syncthreads();  // this round's activations are there, and those of the last round have been read
+      if (round == rounds - kSlots / 2) other.allRequested();
       // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch.
       multiplyHalf<false>(ring, at, sums, [&] {
         ring.template request<false>();
@@ -124,7 +135,7 @@ struct BlockProduct {
         ring.advance();
       });
       waitCopies<kSlots - 1>();
-      __syncwarp();
+      Ring::sync();
       multiplyHalf<true>(ring, at, sums, [&] {
         ring.template request<true>();
         commitCopies();
@@ -174,8 +185,8 @@ struct BlockProduct {
   }
 };
 
-// The product that a MoeBlock describes.
-template <typename Type, const MoeBlock& kShape>
-using ProductOf = BlockProduct<Type, kShape.tiles, kShape.chunkWarps, kShape.laneTiles, kShape.slots>;
+// The product that a MoeBlock describes, with weights from device memory or over a link.
+template <typename Type, const MoeBlock& kShape, bool kHost = false>
+using ProductOf = BlockProduct<Type, kShape.tiles, kShape.chunkWarps, kShape.laneTiles, kShape.slots, kHost>;
 
 }  // namespace pool

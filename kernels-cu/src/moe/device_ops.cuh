@@ -10,7 +10,7 @@
 
 namespace pool {
 
-#define POOL_DYNAMIC_SHARED(name) extern __shared__ __align__(16) uint8_t name[]
+#define POOL_DYNAMIC_SHARED(name) extern __shared__ __align__(128) uint8_t name[]
 
 struct alignas(8) Words2 {
   uint32_t word[2];
@@ -41,6 +41,8 @@ __device__ inline int32_t loadAcquire(const int32_t* from) {
   asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
   return value;
 }
+
+__device__ inline void pauseBriefly() { __nanosleep(20); }
 
 // What the 16-bit types of activations have in common: pairs in a word, low half first; `low` and `high` widen exactly.
 // timesLow and timesHigh are a * (s.low, s.low) and a * (s.high, s.high), no subnormal flushed. pack rounds two fp32, nearest,

@@ -12,6 +12,7 @@ struct LaneGroup {
   int count;
   int expert;
   int row;
+  bool missed;  // the row is read on the host
 };
 
 constexpr int kTileVectors = kTileChannels / 8;
@@ -59,22 +60,33 @@ __device__ inline void sumSlots(const MoeParams& p, const int32_t* ids, int toke
   *reinterpret_cast<Words4*>(p.out + static_cast<int64_t>(token) * p.hidden + channel) = packed;
 }
 
-__device__ inline ExpertMatrix matrixOf(const RowBase& words, const RowBase& scales, int row, int depth, int channels) {
-  return {words.base + row * words.strideBytes, scales.base + row * scales.strideBytes, depth, channels};
+__device__ inline ExpertMatrix matrixOf(const MoeParams& p, const LaneGroup& group, const RowBase& words, const RowBase& scales,
+                                        int depth, int channels) {
+  ExpertMatrix m = {words.base + group.row * words.strideBytes, scales.base + group.row * scales.strideBytes, depth, channels, 0};
+  if (group.missed) {
+    m.toKeep = reinterpret_cast<intptr_t>(p.w13.base + group.row * p.w13.strideBytes) -
+               reinterpret_cast<intptr_t>(p.host.base + group.expert * p.host.strideBytes);
+    m.words = reinterpret_cast<const uint8_t*>(reinterpret_cast<intptr_t>(m.words) - m.toKeep);
+    m.scales = reinterpret_cast<const uint8_t*>(reinterpret_cast<intptr_t>(m.scales) - m.toKeep);
+  }
+  return m;
 }
 
 // h of the group's lanes for part `part` of the width; tiles are gate, up, gate, up.
-template <typename Product>
-__device__ void gateUpGroup(const MoeParams& p, const LaneGroup& group, int part, int lanesAtMost, uint8_t* shared) {
+template <typename Product, typename Else = NothingElse>
+__device__ void gateUpGroup(const MoeParams& p, const LaneGroup& group, int part, int lanesAtMost, uint8_t* shared,
+                            const Else& other = {}) {
   static_assert(Product::kTiles % 2 == 0, "gate and up in one block");
   constexpr int kPairs = Product::kTiles / 2;
   const int tiles = p.width / kTileChannels;
   const int firstTile = part * kPairs;
   const int tile = firstTile + Product::tile() / 2;
   const int channel = tile < tiles ? tile * kTileChannels + Product::tile() % 2 * p.width : -1;
+  const int pair = kPairs == 2 && firstTile + 1 < tiles ? 2 : 0;
   const auto rowOf = [&](int i) { return p.activations + static_cast<int64_t>(group.lanes[i] / p.topK) * p.hidden; };
   const ExpertAlphas alphas = p.alphas[group.expert];
-  Product::run(matrixOf(p.w13, p.s13, group.row, p.hidden, 2 * p.width), channel, lanesAtMost, group.count, rowOf, shared);
+  Product::run(matrixOf(p, group, p.w13, p.s13, p.hidden, 2 * p.width), channel, pair, lanesAtMost, group.count, rowOf, shared,
+               other);
 
   const float* sums = Product::sums(shared, lanesAtMost);
   constexpr int kWords = kPairs * kTileChannels / 2;
@@ -92,15 +104,17 @@ __device__ void gateUpGroup(const MoeParams& p, const LaneGroup& group, int part
 }
 
 // Lane outputs of the group for part `part` of the hidden channels.
-template <typename Product>
-__device__ void downGroup(const MoeParams& p, const LaneGroup& group, int part, int lanesAtMost, uint8_t* shared) {
+template <typename Product, typename Else = NothingElse>
+__device__ void downGroup(const MoeParams& p, const LaneGroup& group, int part, int lanesAtMost, uint8_t* shared,
+                          const Else& other = {}) {
   const int tiles = p.hidden / kTileChannels;
   const int firstTile = part * Product::kTiles;
   const int tile = firstTile + Product::tile();
+  const int pair = Product::kTiles > 1 && (tile | 1) < tiles ? 1 : 0;  // a block's first tile is an even one
   const auto rowOf = [&](int i) { return p.inner + static_cast<int64_t>(group.lanes[i]) * p.width; };
   const float alpha = p.alphas[group.expert].down;
-  Product::run(matrixOf(p.w2, p.s2, group.row, p.width, p.hidden), tile < tiles ? tile * kTileChannels : -1, lanesAtMost,
-               group.count, rowOf, shared);
+  Product::run(matrixOf(p, group, p.w2, p.s2, p.width, p.hidden), tile < tiles ? tile * kTileChannels : -1, pair, lanesAtMost,
+               group.count, rowOf, shared, other);
 
   const float* sums = Product::sums(shared, lanesAtMost);
   constexpr int kVectors = Product::kTiles * kTileVectors;

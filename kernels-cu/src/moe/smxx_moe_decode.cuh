@@ -1,8 +1,14 @@
-// The MoE of a few tokens in two kernels: gate and up with SwiGLU, then down with the sum over the top-k slots.
+// The MoE of a few tokens in one kernel: gate and up with SwiGLU, then down with the sum over the top-k slots.
 //
 // Every warp finds by itself which lanes share the expert: the first of each `blockLanes` of them does the work for all, the
-// blocks of the others leave. Nothing waits for another block; of the blocks of one part of the channels the last to finish
-// adds up the lanes of every token.
+// blocks of the others leave. The blocks of gate and up come first; those of down bring their weights while h is computed,
+// and wait for it. Of the blocks of one part of the output channels the last to finish adds up the lanes of every token.
+//
+// Rows that the bank lacks are read on the host, w13 before w2, and kept in the bank on the way: they cross the link once,
+// while the other lanes are computed, and the link is never without requests.
+//
+// No block waits for one that may not run: blocks start in the order of their numbers, and only down's wait, for gate and
+// up's before them.
 #pragma once
 
 #include "moe/expert_gemms.cuh"
@@ -10,9 +16,13 @@
 namespace pool {
 
 template <typename Type>
-using DecodeGateUp = ProductOf<Type, kDecodeGateUp>;
+using DecodeGateUp = ProductOf<Type, kDecode>;
 template <typename Type>
-using DecodeDown = ProductOf<Type, kDecodeDown>;
+using DecodeDown = ProductOf<Type, kDecode>;
+template <typename Type>
+using MissedGateUp = ProductOf<Type, kMissedGateUp, true>;  // two tiles of 64 channels side by side: whole lines over the link
+template <typename Type>
+using MissedDown = ProductOf<Type, kDecode, true>;
 
 // Called by whole warps with the same lane: the group it leads, count 0 where another block leads, the expert is invalid or
 // its row absent. The lanes go to laneOf (kMmaLanes places) by the first warp alone.
@@ -22,10 +32,12 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int32_t* lan
   const int lanes = p.tokens * p.topK;
   const int expert = p.ids[lane];
   const int row = p.rows[lane];
-  if (expert < 0 || expert >= p.experts || row < 0) return {laneOf, 0, -1, -1};
-  if (p.blockLanes == 1) {
+  const bool missed = p.missRows != nullptr && p.missRows[lane] >= 0;
+  const int blockLanes = missed ? p.hostLanes : p.blockLanes;
+  if (expert < 0 || expert >= p.experts || row < 0) return {laneOf, 0, -1, -1, false};
+  if (blockLanes == 1) {
     if (threadIdx.x == 0) laneOf[0] = lane;
-    return {laneOf, 1, expert, row};
+    return {laneOf, 1, expert, row, missed};
   }
   int ids[kMaxDecodeLanes / kWarp];
 #pragma unroll
@@ -45,56 +57,130 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int32_t* lan
     else if (before > 0) rank += __popc(same[i] & ((1u << before) - 1u));
     total += __popc(same[i]);
   }
-  if (rank % p.blockLanes != 0) return {laneOf, 0, expert, row};
+  if (rank % blockLanes != 0) return {laneOf, 0, expert, row, missed};
   int seen = 0;
 #pragma unroll
   for (int i = 0; i < kMaxDecodeLanes / kWarp; ++i) {
     const int place = seen + __popc(same[i] & ((1u << thread) - 1u)) - rank;
-    if (writes && ids[i] == expert && place >= 0 && place < p.blockLanes) laneOf[place] = i * kWarp + thread;
+    if (writes && ids[i] == expert && place >= 0 && place < blockLanes) laneOf[place] = i * kWarp + thread;
     seen += __popc(same[i]);
   }
-  return {laneOf, min(total - rank, p.blockLanes), expert, row};
+  return {laneOf, min(total - rank, blockLanes), expert, row, missed};
 }
 
-// Block b computes part b % parts of h of lane b / parts's group.
-template <typename Product>
-__device__ void decodeGateUp(const MoeParams& p, uint8_t* shared) {
-  __shared__ int32_t laneOf[kMmaLanes];
-  const int parts = Product::block().gateUpParts(p.width);
-  const int part = blockIdx.x % parts;
-  const LaneGroup group = findGroup(p, blockIdx.x / parts, laneOf);
-  if (group.count == 0) return;
+// What the blocks of a call have counted; all 0 before and after it.
+struct DecodeCounts {
+  int32_t* ended;      // [down parts] blocks of down that have ended
+  int32_t* parts;      // [1] down parts all of whose blocks have
+  int32_t* inner;      // [lanes] blocks of gate and up that have ended, of the group that the lane leads
+  int32_t* requested;  // [lanes] the same, that have asked for all their weights (missed)
+};
+static_assert(decodeCounts(0) == 1 + 2 * kMaxDecodeLanes);
+
+__device__ inline DecodeCounts countsOf(const MoeParams& p) {
+  int32_t* parts = p.counts + p.hidden / kTileChannels;
+  return {p.counts, parts, parts + 1, parts + 1 + kMaxDecodeLanes};
+}
+
+// The block goes on when so many have been counted.
+__device__ inline void waitUntil(const int32_t* count, int32_t value) {
+  if (threadIdx.x == 0) {
+    while (loadAcquire(count) < value) pauseBriefly();
+  }
   __syncthreads();
-  gateUpGroup<Product>(p, group, part, p.blockLanes, shared);
 }
 
-// Block b computes part b % parts of the outputs of lane b / parts's group, and perhaps the sums of these channels.
-template <typename Product>
-__device__ void decodeDown(const MoeParams& p, uint8_t* shared) {
+struct CountRequests : NothingElse {
+  int32_t* requested;
+  __device__ explicit CountRequests(int32_t* requested) : requested(requested) {}
+  __device__ void allRequested() const {
+    if (threadIdx.x == 0) atomicAdd(requested, 1);
+  }
+};
+
+struct WaitForInner : NothingElse {
+  static constexpr bool kLate = true;
+  const int32_t* inner;
+  int parts;
+  __device__ WaitForInner(const int32_t* inner, int parts) : inner(inner), parts(parts) {}
+  __device__ void waitForActivations() const { waitUntil(inner, parts); }
+};
+
+__device__ inline int gateUpPartsOf(const MoeParams& p, const LaneGroup& group) {
+  constexpr MoeBlock kInBank = kDecode, kMissed = kMissedGateUp;
+  return group.missed ? kMissed.gateUpParts(p.width) : kInBank.gateUpParts(p.width);
+}
+
+// Part `part` of h of the group that a lane leads.
+template <typename Type>
+__device__ void decodeGateUp(const MoeParams& p, int lane, int part, uint8_t* shared) {
+  __shared__ int32_t laneOf[kMmaLanes];
+  const DecodeCounts counts = countsOf(p);
+  const LaneGroup group = findGroup(p, lane, laneOf);
+  if (group.count == 0 || part >= gateUpPartsOf(p, group)) return;
+  __syncthreads();
+  if (group.missed) gateUpGroup<MissedGateUp<Type>>(p, group, part, p.hostLanes, shared, CountRequests(counts.requested + lane));
+  else gateUpGroup<DecodeGateUp<Type>>(p, group, part, p.blockLanes, shared);
+  __syncthreads();  // the block's h is stored; the first thread's fence publishes it
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(counts.inner + lane, 1);
+  }
+}
+
+// Part `part` of the outputs of the group that a lane leads, and perhaps the sums of these channels.
+template <typename Type>
+__device__ void decodeDown(const MoeParams& p, int lane, int part, uint8_t* shared) {
   __shared__ int32_t laneOf[kMmaLanes];
   __shared__ int isLast;
   __shared__ int32_t ids[kMaxDecodeLanes];
-  if (threadIdx.x < p.tokens * p.topK) ids[threadIdx.x] = p.ids[threadIdx.x];  // for the sum, whose loads wait for them
-  const int parts = Product::block().downParts(p.hidden);
-  const int part = blockIdx.x % parts;
-  const LaneGroup group = findGroup(p, blockIdx.x / parts, laneOf);
+  const int lanes = p.tokens * p.topK;
+  if (threadIdx.x < lanes) ids[threadIdx.x] = p.ids[threadIdx.x];  // for the sum, whose loads wait for them
+  const DecodeCounts counts = countsOf(p);
+  const LaneGroup group = findGroup(p, lane, laneOf);
   __syncthreads();
-  if (group.count > 0) downGroup<Product>(p, group, part, p.blockLanes, shared);
+  const int gateUpParts = gateUpPartsOf(p, group);
+  const WaitForInner wait(counts.inner + lane, gateUpParts);
+  if (group.count > 0 && group.missed) {
+    waitUntil(counts.requested + lane, gateUpParts);
+    downGroup<MissedDown<Type>>(p, group, part, p.hostLanes, shared, wait);
+  } else if (group.count > 0) {
+    downGroup<DecodeDown<Type>>(p, group, part, p.blockLanes, shared, wait);
+  }
 
   __syncthreads();  // the block's lane outputs are stored; the first thread's fence publishes those of all
   if (threadIdx.x == 0) {
     __threadfence();
-    isLast = atomicAdd(p.arrivals + part, 1) == p.calls * p.tokens * p.topK - 1;
-    if (isLast) p.arrivals[part] = 0;
+    isLast = atomicAdd(counts.ended + part, 1) == lanes - 1;
     __threadfence();  // and makes those of the blocks before visible behind the next barrier
   }
   __syncthreads();
   if (!isLast) return;
-  constexpr int kVectors = Product::kTiles * kTileVectors;
-  for (int i = threadIdx.x; i < p.tokens * kVectors; i += Product::kThreads) {
+  constexpr MoeBlock kBlock = kDecode;
+  constexpr int kVectors = kBlock.tiles * kTileVectors;
+  for (int i = threadIdx.x; i < p.tokens * kVectors; i += kBlock.threads()) {
     const int channel = (part * kVectors + i % kVectors) * 8;
-    if (channel < p.hidden) sumSlots<typename Product::Type>(p, ids, i / kVectors, channel);
+    if (channel < p.hidden) sumSlots<Type>(p, ids, i / kVectors, channel);
   }
+
+  // The last of the last blocks leaves the counts as they were: nobody reads them any more.
+  if (threadIdx.x != 0) return;
+  counts.ended[part] = 0;
+  if (atomicAdd(counts.parts, 1) < kBlock.downParts(p.hidden) - 1) return;
+  *counts.parts = 0;
+  for (int i = 0; i < lanes; ++i) counts.inner[i] = counts.requested[i] = 0;
+}
+
+// Blocks of kDecode: gateUpParts for each lane, then downParts for each lane.
+template <typename Type>
+__device__ void decodeMoe(const MoeParams& p, uint8_t* shared) {
+  constexpr MoeBlock kBlock = kDecode;
+  const int gateUpParts = kBlock.gateUpParts(p.width);
+  const int downParts = kBlock.downParts(p.hidden);
+  const int block = blockIdx.x;
+  const int down = block - p.tokens * p.topK * gateUpParts;
+  if (down < 0) decodeGateUp<Type>(p, block / gateUpParts, block % gateUpParts, shared);
+  else decodeDown<Type>(p, down / downParts, down % downParts, shared);
 }
 
 }  // namespace pool

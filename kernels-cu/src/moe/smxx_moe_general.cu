@@ -2,7 +2,7 @@
 // a warp an expert, the sum with a thread for 8 output channels. GEMMs: maxBlocks * gateUpParts, then maxBlocks * downParts
 // blocks of the MoeBlock, dynamic shared memory sharedBytes(lanes). The number in a name is the lanes a block. A call may cut
 // its GEMMs by aligned blocks (firstBlock, and so many fewer blocks) and by experts (-1 in expertRows): one alignment before,
-// one sum after all.
+// one sum after all. The two for rows in host memory take aligned blocks of any length, in blocks of kAligned32.
 #include "moe/smxx_moe_align.cuh"
 #include "moe/smxx_moe_general.cuh"
 
@@ -42,6 +42,16 @@ extern "C" __global__ void __launch_bounds__(pool::kAligned16.threads(), 4)
 extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
     smxx_moe_down_32(const __grid_constant__ pool::MoeParams params) {
   pool::generalDown<Aligned8<Bf16>, Aligned16<Bf16>, Aligned32<Bf16>>(params, alignedShared);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
+    smxx_moe_host_gate_up(const __grid_constant__ pool::MoeParams params) {
+  pool::hostGateUp<pool::OverLink<pool::Bf16>>(params, alignedShared);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
+    smxx_moe_host_down(const __grid_constant__ pool::MoeParams params) {
+  pool::hostDown<pool::OverLink<pool::Bf16>>(params, alignedShared);
 }
 
 extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)

@@ -34,6 +34,16 @@ extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
   pool::generalDown<Aligned8<Fp16>, Aligned16<Fp16>, Aligned32<Fp16>>(params, alignedSharedFp16);
 }
 
+extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
+    smxx_moe_host_gate_up_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::hostGateUp<pool::OverLink<Fp16>>(params, alignedSharedFp16);
+}
+
+extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
+    smxx_moe_host_down_fp16(const __grid_constant__ pool::MoeParams params) {
+  pool::hostDown<pool::OverLink<Fp16>>(params, alignedSharedFp16);
+}
+
 extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
     smxx_moe_sum_fp16(const __grid_constant__ pool::MoeParams params) {
   pool::generalSum<Fp16>(params);

@@ -2,8 +2,8 @@
 //
 // One step is one k16: each thread holds 4 words (marlin-nvfp4 2.1) and the 8 scale codes of its channels (2.3). They come
 // through a ring in shared memory, half a chunk at a time and kSlots halves ahead, so that loads are under way however the
-// compiler orders the arithmetic, and take no registers. Weights are the 16-row operand of the MMA, lanes its 8 columns,
-// for every M, so a lane's bits do not depend on what else is in the batch.
+// compiler orders the arithmetic, and take no registers. Weights are the 16-row operand of the MMA, lanes its 8 columns, for
+// every M, so a lane's bits do not depend on what else is in the batch.
 #pragma once
 
 #include "moe/activation_types.cuh"
@@ -65,74 +65,122 @@ __device__ inline void multiplyStep(const Words4& words, const Words4& scales, c
 // A run of steps of 64 channels of a matrix.
 struct WeightWalk {
   const uint8_t* words;   // of this thread, next step
-  const uint8_t* scales;  // of this thread's 16 channels, next step
+  const uint8_t* scales;  // what this thread brings of them, next step
   uint32_t channels;      // of the matrix: bytes of scales from one step to the next, and an eighth of those of words
   int left;               // steps; 0: nothing
+
+  __device__ const uint8_t* wordsOf(uint32_t step) const { return words + static_cast<uint64_t>(step) * (channels * 8); }
+  __device__ const uint8_t* scalesOf(uint32_t step) const { return scales + static_cast<uint64_t>(step) * channels; }
+  // Past half a chunk, and so many steps of others.
+  __device__ void pass(uint64_t skipped) {
+    words += (kHalfSteps + skipped) * (channels * 8);
+    scales += (kHalfSteps + skipped) * channels;
+    left -= kHalfSteps;
+  }
+};
+
+// Which scales of half a chunk a thread brings, and where they lie in the rings of two warps. Four threads bring a step's of a
+// tile. Over a link whole lines count: where another warp's tile lies beside, eight threads bring a step's of both tiles.
+struct ScaleShare {
+  // `distance`: from the lower tile's warp to the upper's, 0 where there is no pair; `upper`: this warp has the upper tile.
+  __device__ ScaleShare(int distance, bool upper) : distance(distance), upper(upper) {
+    const int thread = threadIdx.x % kWarp;
+    vector = distance == 0 ? thread % 4 : thread % 8;
+    step = distance == 0 ? thread / 4 : thread / 8 + (upper ? kFirstSteps : 0);
+    if (distance != 0 && !upper && step >= kFirstSteps) step = kHalfSteps;
+  }
+
+  // Bytes from where a ring's scales begin to those of this warp's channels, step `step`; of the ring of another warp where
+  // that has brought them.
+  __device__ int placeOf(int step, int ringBytes) const {
+    if (distance == 0) return step * kStepScaleBytes;
+    const bool inUpper = step >= kFirstSteps;
+    return (inUpper == upper ? 0 : upper ? -distance : distance) * ringBytes +
+           (inUpper ? step - kFirstSteps : step) * kLineBytes + (upper ? kStepScaleBytes : 0);
+  }
+  // The same for what this thread brings.
+  __device__ int broughtTo() const {
+    if (distance == 0) return step * kStepScaleBytes + vector * 16;
+    return (upper ? step - kFirstSteps : step) * kLineBytes + vector * 16;
+  }
+
+  int distance;
+  bool upper;
+  int vector;  // of 16 channels, from the lower tile's first on
+  int step;    // kHalfSteps and more: none
 };
 
 // Channels [channel, channel + 64) of a matrix of `channels`, from k16 step `first` on, `count` steps in all.
 __device__ inline WeightWalk walkOf(const uint8_t* words, const uint8_t* scales, int channels, int channel, int first,
-                                    int count) {
+                                    int count, const ScaleShare& share) {
   const int thread = threadIdx.x % kWarp;
   WeightWalk walk;
   walk.channels = channels;
   walk.left = count;
   walk.words = words + static_cast<int64_t>(first) * channels * 8 + channel * 8 + thread * 16;
-  walk.scales = scales + static_cast<int64_t>(first) * channels + channel + thread % 4 * 16;
+  walk.scales = scales + static_cast<int64_t>(first) * channels + channel - (share.upper ? kTileChannels : 0) + share.vector * 16;
   return walk;
 }
 
-// kSkipped: steps left out after each chunk, which other warps take. kFollows: another walk may follow the first.
-template <typename ActivationType, int kSlots, int kSkipped, bool kFollows = false>
+// kSkipped: steps left out after each chunk, which other warps take. kHost: the weights come over a link, warps bring each
+// other's scales, and what has come may be kept.
+template <typename ActivationType, int kSlots, int kSkipped, bool kHost>
 class WeightRing {
  public:
   using Type = ActivationType;
   static constexpr int kBytes = kSlots * kHalfBytes + 2 * kHalfExpandedBytes;
   static_assert(kSlots % 2 == 0, "a chunk starts at an even place");
+  static_assert(kBytes % kLineBytes == 0 && kHalfBytes % kLineBytes == 0);
 
-  // `ring`: kBytes of shared memory of this warp alone, on 16 bytes.
-  __device__ WeightRing(uint8_t* ring, const WeightWalk& walk)
+  // `ring`: kBytes of shared memory, on kLineBytes; those of other warps lie as far apart.
+  __device__ WeightRing(uint8_t* ring, const WeightWalk& walk, const ScaleShare& share, int64_t toKeep)
       : words_(sharedAddress(ring) + threadIdx.x % kWarp * 16),
-        codes_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + threadIdx.x % kWarp * 8),
-        own_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + threadIdx.x % kWarp / 4 * 8),
+        codes_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + share.placeOf(threadIdx.x % kWarp / 8, kBytes) +
+               threadIdx.x % 8 * 8),
+        own_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + share.placeOf(kSharedScaleSteps, kBytes) +
+             threadIdx.x % kWarp / 4 * 8),
         scales_(sharedAddress(ring) + kSlots * kHalfBytes + threadIdx.x % kWarp / 4 * 16),
-        walk_(walk) {}
+        share_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + share.broughtTo()),
+        shareStep_(share.step),
+        walk_(walk),
+        current_(walk),
+        toKeep_(toKeep) {}
 
-  // How many chunks, or gaps between those of others, come before the walk that follows; and that walk, once it is known.
-  __device__ void expect(int chunks) { chunksLeft_ = chunks; }
-  __device__ void follow(const WeightWalk& walk) {
-    if (chunksLeft_ > 0) next_ = walk;
-    else walk_ = walk;
+  // Waits for the warps that bring each other's weights.
+  __device__ static void sync() {
+    if constexpr (kHost) __syncthreads();
+    else __syncwarp();
   }
 
   // Begins to bring the next half chunk to the current place; the caller ends the group of copies. Past the end of K the last
   // step comes again: its lanes are zeros.
   template <bool kSecond>
   __device__ void request() {
-    const SharedAddress words = words_ + place_;
-    const int thread = threadIdx.x % kWarp;
     if (walk_.left > 0) {
+      const SharedAddress words = words_ + place_;
       const uint32_t last = min(walk_.left, kHalfSteps) - 1;
 #pragma unroll
-      for (uint32_t i = 0; i < kHalfSteps; ++i) {
-        copyAsync16(words + i * kStepWordBytes, walk_.words + static_cast<uint64_t>(min(i, last)) * (walk_.channels * 8));
-      }
-      // Four threads bring a step's scales, twenty those of half a chunk.
-      copyAsync16If(words + kHalfSteps * kStepWordBytes,
-                    walk_.scales + static_cast<uint64_t>(min(static_cast<uint32_t>(thread / 4), last)) * walk_.channels,
-                    thread < 4 * kHalfSteps);
-    } else if (Type::kMayExpandToNan && thread < 4 * kHalfSteps) {
-      copyAsync16OrZeros(words + kHalfSteps * kStepWordBytes, walk_.scales, false);  // whatever lay there, its lanes are zeros
+      for (uint32_t i = 0; i < kHalfSteps; ++i) copyAsync16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
+      copyAsync16If(share_ + place_, walk_.scalesOf(min(static_cast<uint32_t>(shareStep_), last)), shareStep_ < kHalfSteps);
+    } else if (Type::kMayExpandToNan && shareStep_ < kHalfSteps) {
+      copyAsync16OrZeros(share_ + place_, walk_.scales, false);  // whatever lay there, its lanes are zeros
     }
-    constexpr uint64_t kSteps = kHalfSteps + (kSecond ? kSkipped : 0);
-    walk_.words += kSteps * (walk_.channels * 8);
-    walk_.scales += kSteps * walk_.channels;
-    walk_.left -= kHalfSteps;
-    if (kFollows && kSecond && --chunksLeft_ == 0) walk_ = next_;
+    walk_.pass(kSecond ? kSkipped : 0);
   }
 
   // Words of step i of the half chunk at the current place.
   __device__ Words4 words(int i) const { return readShared4(words_ + place_ + i * kStepWordBytes); }
+
+  // Keeps those words, and then the scales that this thread has brought to the place.
+  __device__ void keepWords(int i, const Words4& words) const {
+    if (kHost && toKeep_ != 0 && i < current_.left) keep(current_.wordsOf(i), words);
+  }
+  template <bool kSecond>
+  __device__ void keepScales() {
+    if (!kHost || toKeep_ == 0) return;
+    if (shareStep_ < min(current_.left, kHalfSteps)) keep(current_.scalesOf(shareStep_), readShared4(share_ + place_));
+    current_.pass(kSecond ? kSkipped : 0);
+  }
 
   // Expands the scales of the first steps at the current place, each once for the four threads that need it; the caller
   // synchronises the warp.
@@ -144,7 +192,7 @@ class WeightRing {
   // Expanded scales of step i for this thread; the steps that one round of the warp's threads leaves are expanded here.
   template <bool kSecond>
   __device__ Words4 scales(int i) const {
-    if (i >= kSharedScaleSteps) return expand(readShared2(own_ + place_ + i * kStepScaleBytes));
+    if (i >= kSharedScaleSteps) return expand(readShared2(own_ + place_));
     return readShared4(scales_ + (kSecond ? kHalfExpandedBytes : 0) + i * 8 * 16);
   }
 
@@ -167,6 +215,11 @@ class WeightRing {
 
  private:
   static constexpr int kSharedScaleSteps = kWarp / 8;
+  static_assert(kHalfSteps == kSharedScaleSteps + 1);
+
+  __device__ void keep(const uint8_t* from, const Words4& v) const {
+    *reinterpret_cast<Words4*>(reinterpret_cast<uintptr_t>(from) + toKeep_) = v;
+  }
 
   __device__ static Words4 expand(const Words2& codes) {
     Words4 scales;
@@ -179,18 +232,20 @@ class WeightRing {
 
   SharedAddress words_;     // this thread's of the first place
   SharedAddress codes_;     // those that this thread expands for all
-  SharedAddress own_;       // codes of its own channels
+  SharedAddress own_;       // codes of its own channels, last step
   SharedAddress scales_;    // expanded scales of its own channels
   uint32_t place_ = 0;
+  SharedAddress share_;     // scales that this thread brings
+  int shareStep_;
   WeightWalk walk_;
-  WeightWalk next_ = {};
-  int chunksLeft_ = 0;
+  WeightWalk current_;      // of the half chunk at the current place
+  int64_t toKeep_;          // bytes from what is read to where it is to be kept; 0: nowhere
 };
 
 // sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles]. Then refill() may
 // bring what comes next to that place.
 template <bool kSecond, int kLaneTiles, int kPairs, typename Ring, typename Refill>
-__device__ inline void multiplyHalf(const Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
+__device__ inline void multiplyHalf(Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
                                     const Refill& refill) {
   ring.template expandScales<kSecond>();
   __syncwarp();  // the scales are there for all
@@ -203,9 +258,12 @@ __device__ inline void multiplyHalf(const Ring& ring, const SharedAddress (&at)[
       if constexpr (kLaneTiles == 1) loadLanes(b, row);
       else loadLanes(*reinterpret_cast<uint32_t(*)[2][2]>(&b[2 * pair]), row);
     }
-    multiplyStep<typename Ring::Type>(ring.words(i), ring.template scales<kSecond>(i), b, sums);
+    const Words4 words = ring.words(i);
+    ring.keepWords(i, words);
+    multiplyStep<typename Ring::Type>(words, ring.template scales<kSecond>(i), b, sums);
   }
-  __syncwarp();  // all have read their codes
+  ring.template keepScales<kSecond>();
+  Ring::sync();  // all have read their codes
   refill();
 }
 

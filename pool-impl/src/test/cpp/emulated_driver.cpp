@@ -238,16 +238,14 @@ Kernel kernel(const Expected& expected, const Body& body) {
 
 int ceilOf(int value, int unit) { return (value + unit - 1) / unit; }
 
-template <typename Product, typename Body>
-Kernel decodeKernel(bool gateUp, const Body& body) {
+template <typename Type>
+Kernel decodeKernel() {
   return kernel<pool::MoeParams>(
-      [=](const pool::MoeParams& p, const Grid& g) {
-        const pool::MoeBlock block = Product::block();
-        const int parts = gateUp ? block.gateUpParts(p.width) : block.downParts(p.hidden);
-        return g.blocks == p.tokens * p.topK * parts && g.threads == block.threads() &&
-               g.sharedBytes == block.sharedBytes(p.blockLanes);
+      [](const pool::MoeParams& p, const Grid& g) {
+        return g.blocks == pool::decodeBlocks(p.tokens * p.topK, p.hidden, p.width) && g.threads == pool::kDecode.threads() &&
+               g.sharedBytes == pool::kDecode.sharedBytes(std::max(p.blockLanes, p.missRows == nullptr ? 0 : p.hostLanes));
       },
-      [=](const pool::MoeParams& p) { body(p, cpu::dynamicShared().data()); });
+      [](const pool::MoeParams& p) { pool::decodeMoe<Type>(p, cpu::dynamicShared().data()); });
 }
 
 template <typename Product, typename Body>
@@ -259,6 +257,19 @@ Kernel alignedKernel(bool gateUp, const Body& body) {
         return g.blocks > 0 && g.blocks % parts == 0 && g.blocks / parts + p.firstBlock <= p.blocks.maxBlocks &&
                g.threads == block.threads() && g.sharedBytes == block.sharedBytes(block.lanes()) &&
                p.blocks.blockLanes == block.lanes();
+      },
+      [=](const pool::MoeParams& p) { body(p, cpu::dynamicShared().data()); });
+}
+
+template <typename Body>
+Kernel overLinkKernel(bool gateUp, const Body& body) {
+  return kernel<pool::MoeParams>(
+      [=](const pool::MoeParams& p, const Grid& g) {
+        const pool::MoeBlock block = pool::kAligned32;
+        const int parts = gateUp ? block.gateUpParts(p.width) : block.downParts(p.hidden);
+        return g.blocks > 0 && g.blocks % parts == 0 && g.blocks / parts + p.firstBlock <= p.blocks.maxBlocks &&
+               g.threads == block.threads() && g.sharedBytes == block.sharedBytes(block.lanes()) &&
+               p.blocks.blockLanes <= block.lanes();
       },
       [=](const pool::MoeParams& p) { body(p, cpu::dynamicShared().data()); });
 }
@@ -286,20 +297,19 @@ Kernel standInKernel() {
 // The kernels of the MoE for one type of activations, whose names end in `suffix`.
 template <typename Type>
 void addMoeKernels(const std::string& suffix, std::map<std::string, Kernel>& all) {
-  using DecodeGateUp = pool::DecodeGateUp<Type>;
-  using DecodeDown = pool::DecodeDown<Type>;
   using Aligned8 = pool::Aligned8<Type>;
   using Aligned16 = pool::Aligned16<Type>;
   using Aligned32 = pool::Aligned32<Type>;
   all.insert({
-      {"smxx_moe_decode_gate_up" + suffix, decodeKernel<DecodeGateUp>(true, pool::decodeGateUp<DecodeGateUp>)},
-      {"smxx_moe_decode_down" + suffix, decodeKernel<DecodeDown>(false, pool::decodeDown<DecodeDown>)},
+      {"smxx_moe_decode" + suffix, decodeKernel<Type>()},
       {"smxx_moe_gate_up_8" + suffix, alignedKernel<Aligned8>(true, pool::generalGateUp<Aligned8>)},
       {"smxx_moe_gate_up_16" + suffix, alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned8, Aligned16>)},
       {"smxx_moe_gate_up_32" + suffix, alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned8, Aligned16, Aligned32>)},
       {"smxx_moe_down_8" + suffix, alignedKernel<Aligned8>(false, pool::generalDown<Aligned8>)},
       {"smxx_moe_down_16" + suffix, alignedKernel<Aligned16>(false, pool::generalDown<Aligned8, Aligned16>)},
       {"smxx_moe_down_32" + suffix, alignedKernel<Aligned32>(false, pool::generalDown<Aligned8, Aligned16, Aligned32>)},
+      {"smxx_moe_host_gate_up" + suffix, overLinkKernel(true, pool::hostGateUp<pool::OverLink<Type>>)},
+      {"smxx_moe_host_down" + suffix, overLinkKernel(false, pool::hostDown<pool::OverLink<Type>>)},
       {"smxx_moe_sum" + suffix, kernel<pool::MoeParams>(
                                     [](const pool::MoeParams& p, const Grid& g) {
                                       return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kAlignThreads) &&

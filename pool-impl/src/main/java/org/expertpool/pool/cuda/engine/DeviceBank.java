@@ -29,7 +29,7 @@ public final class DeviceBank implements AutoCloseable {
     }
 
     public RowView view() {
-        return new RowView(memory.address(), layout);
+        return new RowView(memory.address(), layout, false);
     }
 
     /** Enqueues one copy of consecutive experts of a layer into consecutive rows. */

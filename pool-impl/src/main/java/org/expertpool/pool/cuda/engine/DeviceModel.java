@@ -36,7 +36,7 @@ public record DeviceModel(
 
     /** A layer's rows in the host source, as kernels read them. */
     RowView hostRows(int layer) {
-        return new RowView(source.deviceRow(layer), shape.row());
+        return new RowView(source.deviceRow(layer), shape.row(), true);
     }
 
     public int layers() {

@@ -1,6 +1,6 @@
 package org.expertpool.pool.cuda.engine;
 
-import static org.expertpool.pool.cuda.layout.MoeLayouts.TILE_CHANNELS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.decodeCounts;
 
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
@@ -22,7 +22,7 @@ public final class DeviceMoe implements AutoCloseable {
     private final DeviceBuffer memory;
     final long inner;
     final long laneOut;
-    final long arrivals;
+    final long counts;
     final long sortedLanes;
     final long blockExperts;
     final long paddedLanes;
@@ -38,7 +38,7 @@ public final class DeviceMoe implements AutoCloseable {
         long[] sizes = {
             lanes * shape.row().expertWidth() * ACTIVATION_BYTES,
             lanes * shape.row().hidden() * ACTIVATION_BYTES,
-            (long) Integer.BYTES * (shape.row().hidden() / TILE_CHANNELS), // arrivals
+            (long) Integer.BYTES * decodeCounts(shape.row().hidden()),
             Integer.BYTES * placed,
             Integer.BYTES * blocks,
             Integer.BYTES
@@ -50,7 +50,7 @@ public final class DeviceMoe implements AutoCloseable {
         memory = new DeviceBuffer(context, at[sizes.length]);
         inner = memory.address() + at[0];
         laneOut = memory.address() + at[1];
-        arrivals = memory.address() + at[2];
+        counts = memory.address() + at[2];
         sortedLanes = memory.address() + at[3];
         blockExperts = memory.address() + at[4];
         paddedLanes = memory.address() + at[5];
@@ -68,34 +68,33 @@ public final class DeviceMoe implements AutoCloseable {
 
     /** Prepares a call with fixed addresses, to be enqueued any number of times. */
     public MoeLaunch bind(MoeCall call) {
-        if (call.tokens() > maxTokens) {
-            throw new IllegalArgumentException("tokens is " + call.tokens() + ", expected at most " + maxTokens);
+        MoeWay way =
+                MoeWay.of(call.tokens(), shape.lanes(call.tokens()), call.bank().onHost());
+        if (call.host() != null && !way.decode()) {
+            throw new IllegalArgumentException("tokens is " + call.tokens() + ", too many to read missed rows");
         }
-        return new MoeLaunch(context, this, call, MoeWay.of(call.tokens(), shape.lanes(call.tokens())), 1);
+        return new MoeLaunch(context, this, admitted(call), way);
     }
 
     /** As {@link #bind}, over aligned lanes whatever the number of tokens, so that it has parts. */
     public MoeLaunch bindAligned(MoeCall call) {
+        return new MoeLaunch(
+                context,
+                this,
+                admitted(call),
+                MoeWay.aligned(call.tokens(), call.bank().onHost()));
+    }
+
+    /** Whether calls of so many tokens may read missed rows on the host ({@link MoeCall#withMissed}). */
+    boolean readsMissed(int tokens) {
+        return MoeWay.isDecode(tokens, shape.lanes(tokens));
+    }
+
+    private MoeCall admitted(MoeCall call) {
         if (call.tokens() > maxTokens) {
             throw new IllegalArgumentException("tokens is " + call.tokens() + ", expected at most " + maxTokens);
         }
-        return new MoeLaunch(context, this, call, MoeWay.aligned(call.tokens()), 1);
-    }
-
-    /** Whether calls of so many tokens may be made by {@link #bindApart}. */
-    public boolean canBeApart(int tokens) {
-        return MoeWay.of(tokens, shape.lanes(tokens)).decode();
-    }
-
-    /**
-     * As {@link #bind}, for one of so many calls that make a whole: same ids, weights and output, each with the rows of
-     * some lanes and -1 for the others. They may overlap; the last to end adds up the lanes of all.
-     */
-    public MoeLaunch bindApart(MoeCall call, int calls) {
-        if (!canBeApart(call.tokens())) {
-            throw new IllegalArgumentException("tokens is " + call.tokens() + ", too many for calls apart");
-        }
-        return new MoeLaunch(context, this, call, MoeWay.of(call.tokens(), shape.lanes(call.tokens())), calls);
+        return call;
     }
 
     /** Most blocks that so many lanes can need (pool/moe.h). */

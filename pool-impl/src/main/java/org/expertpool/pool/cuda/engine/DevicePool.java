@@ -1,5 +1,6 @@
 package org.expertpool.pool.cuda.engine;
 
+import static org.expertpool.pool.cuda.layout.KernelLayouts.MAX_LANES;
 import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
 
 import java.nio.ByteBuffer;
@@ -51,6 +52,10 @@ public final class DevicePool implements LayerEngine {
             copier = new RowCopier(model.context(), model.source(), bank, copyBlocks, model.stream());
             plans = new DeviceBuffer(model.context(), (long) STEP_OUTPUT.bytes() * config.layers());
             plans.fill(0, plans.bytes(), (byte) 0, model.stream());
+            for (int layer = 0; layer < config.layers(); layer++) { // what no step has missed is not brought
+                long missRows = (long) STEP_OUTPUT.bytes() * layer + STEP_OUTPUT.offset("missRows");
+                plans.fill(missRows, (long) Integer.BYTES * MAX_LANES, (byte) PoolTables.ABSENT, model.stream());
+            }
             stepMaps = new DeviceBuffer(model.context(), (long) Integer.BYTES * config.keys());
             int rows = config.poolRows() / config.layers();
             for (int layer = 0; layer < config.layers(); layer++) {

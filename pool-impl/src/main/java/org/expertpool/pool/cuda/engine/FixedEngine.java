@@ -70,7 +70,7 @@ public final class FixedEngine implements LayerEngine {
 
     private RowView rows(int layer) {
         if (layer < hostLayers) {
-            return new RowView(model.source().deviceRow(layer), model.shape().row());
+            return model.hostRows(layer);
         }
         return bank.view().from((long) (layer - hostLayers) * model.shape().experts());
     }

@@ -37,40 +37,33 @@ public final class MoeLaunch implements AutoCloseable {
     private final int maxBlocks;
     private final List<Step> align = new ArrayList<>();
     private final List<Step> gemms = new ArrayList<>();
-    private final List<Step> sum = new ArrayList<>(); // empty where the last GEMM does it
+    private final List<Step> sum = new ArrayList<>(); // empty where the GEMMs' kernel does it
 
-    /** @param calls see {@link DeviceMoe#bindApart} */
-    MoeLaunch(CudaContext context, DeviceMoe moe, MoeCall call, MoeWay way, int calls) {
+    MoeLaunch(CudaContext context, DeviceMoe moe, MoeCall call, MoeWay way) {
         this.context = context;
         argument = new KernelArgument(context, MOE_PARAMS);
         int laneCount = moe.shape().lanes(call.tokens());
         blockLanes = way.blockLanes();
         maxBlocks = Math.toIntExact(DeviceMoe.maxBlocks(laneCount, moe.shape().experts(), way.blockLanes()));
         describe(argument.struct(), moe, call, way, maxBlocks);
-        argument.struct().putInt(MOE_PARAMS.offset("calls"), calls);
         String suffix = moe.shape().activations() == ActivationType.FP16 ? "_fp16" : "";
         int hidden = moe.shape().row().hidden();
         int width = moe.shape().row().expertWidth();
+        MoeBlock block = way.block();
+        int sharedBytes = way.sharedBytes(call.missRows() != 0 || call.bank().onHost());
         if (way.decode()) {
-            gemms.add(gemm(
-                    "smxx_moe_decode_gate_up" + suffix,
-                    way.gateUp(),
-                    laneCount * way.gateUp().gateUpParts(width)));
-            gemms.add(gemm(
-                    "smxx_moe_decode_down" + suffix,
-                    way.down(),
-                    laneCount * way.down().downParts(hidden)));
+            int blocks = laneCount * (block.gateUpParts(width) + block.downParts(hidden));
+            gemms.add(step("smxx_moe_decode" + suffix, blocks, block.threads(), sharedBytes));
             return;
         }
         align.add(step("smxx_moe_align", ceil(moe.shape().experts(), ALIGN_THREADS / WARP), ALIGN_THREADS, 0));
-        gemms.add(gemm(
-                "smxx_moe_gate_up_" + blockLanes + suffix,
-                way.gateUp(),
-                maxBlocks * way.gateUp().gateUpParts(width)));
-        gemms.add(gemm(
-                "smxx_moe_down_" + blockLanes + suffix,
-                way.down(),
-                maxBlocks * way.down().downParts(hidden)));
+        gemms.add(step(
+                way.alignedKernel("gate_up") + suffix,
+                maxBlocks * block.gateUpParts(width),
+                block.threads(),
+                sharedBytes));
+        gemms.add(step(
+                way.alignedKernel("down") + suffix, maxBlocks * block.downParts(hidden), block.threads(), sharedBytes));
         sum.add(step(
                 "smxx_moe_sum" + suffix,
                 ceil(call.tokens() * (hidden / VECTOR_CHANNELS), ALIGN_THREADS),
@@ -110,16 +103,6 @@ public final class MoeLaunch implements AutoCloseable {
         return blockLanes;
     }
 
-    /** Enqueues gate and up alone, of a call that {@link DeviceMoe#bindApart} made. */
-    public void enqueueGateUp(CudaStream stream) {
-        gemms.get(0).enqueue(stream);
-    }
-
-    /** Enqueues what follows {@link #enqueueGateUp}. */
-    public void enqueueDown(CudaStream stream) {
-        gemms.get(1).enqueue(stream);
-    }
-
     /** Enqueues the sum over the slots of all lanes that have an expert. */
     public void enqueueSum(CudaStream stream) {
         parts(sum).forEach(step -> step.enqueue(stream));
@@ -137,10 +120,6 @@ public final class MoeLaunch implements AutoCloseable {
         return steps;
     }
 
-    private Step gemm(String name, MoeBlock block, int blocks) {
-        return step(name, blocks, block.threads(), block.sharedBytes(blockLanes));
-    }
-
     private Step step(String name, int blocks, int threads, int sharedBytes) {
         Kernel kernel = context.kernel(name, argument);
         if (sharedBytes > 0) {
@@ -153,6 +132,11 @@ public final class MoeLaunch implements AutoCloseable {
         params.putLong(MOE_PARAMS.offset("activations"), call.activations());
         params.putLong(MOE_PARAMS.offset("ids"), call.ids());
         params.putLong(MOE_PARAMS.offset("rows"), call.rows());
+        RowView host = call.bank().onHost() ? call.bank() : call.host(); // read where it is to be kept: not kept
+        if (host != null) {
+            params.putLong(MOE_PARAMS.offset("missRows"), call.bank().onHost() ? call.rows() : call.missRows());
+            host.describe(params, MOE_PARAMS.offset("host"), host.layout().w13Offset());
+        }
         params.putLong(MOE_PARAMS.offset("expertRows"), call.expertRows());
         params.putLong(MOE_PARAMS.offset("weights"), call.weights());
         params.putLong(MOE_PARAMS.offset("alphas"), call.alphas());
@@ -160,7 +144,7 @@ public final class MoeLaunch implements AutoCloseable {
         params.putLong(MOE_PARAMS.offset("inner"), moe.inner);
         params.putLong(MOE_PARAMS.offset("laneOut"), moe.laneOut);
         params.putLong(MOE_PARAMS.offset("out"), call.out());
-        params.putLong(MOE_PARAMS.offset("arrivals"), moe.arrivals);
+        params.putLong(MOE_PARAMS.offset("counts"), moe.counts);
         int blocks = MOE_PARAMS.offset("blocks");
         params.putLong(blocks + LANE_BLOCKS.offset("sortedLanes"), moe.sortedLanes);
         params.putLong(blocks + LANE_BLOCKS.offset("blockExperts"), moe.blockExperts);
@@ -173,6 +157,7 @@ public final class MoeLaunch implements AutoCloseable {
         params.putInt(MOE_PARAMS.offset("width"), moe.shape().row().expertWidth());
         params.putInt(MOE_PARAMS.offset("experts"), moe.shape().experts());
         params.putInt(MOE_PARAMS.offset("blockLanes"), way.blockLanes());
+        params.putInt(MOE_PARAMS.offset("hostLanes"), way.hostLanes());
     }
 
     private static int ceil(int value, int unit) {

@@ -4,19 +4,23 @@ import static org.expertpool.pool.cuda.layout.KernelLayouts.STEP_OUTPUT;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.StepLaunch;
 
-/** A pool's planned calls: step, row copies, MoE over the rows that the step found (pool-semantics 5). */
+/**
+ * A pool's planned calls: step, row copies, MoE over the rows that the step found (pool-semantics 5). Where the call is
+ * narrow enough, the MoE's own blocks bring the missing rows, so that they cross the link while the hits are computed.
+ */
 final class PoolCalls implements LayerCalls {
-    private record Layer(StepLaunch planner, RowCopier.Launch copies, MoeLaunch moe) {}
+    /** One layer's launches; no copies where the MoE makes them. */
+    private record Layer(StepLaunch planner, Optional<RowCopier.Launch> copies, MoeLaunch moe) {}
 
     private final DevicePool pool;
     private final CallMemory memory;
     private final DeviceMoe moe;
     private final List<Layer> layers = new ArrayList<>();
-    private final OverlappedCalls overlapped; // null where the call is too wide for it
 
     PoolCalls(DevicePool pool, CallMemory memory) {
         int most = pool.config().width().lanes();
@@ -29,21 +33,26 @@ final class PoolCalls implements LayerCalls {
         DeviceModel model = pool.model();
         moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
         for (int layer = 0; layer < model.layers(); layer++) {
-            layers.add(new Layer(
-                    new StepLaunch(model.context(), pool.deviceTables(), pool.plan(layer), pool.stepMap(layer)),
-                    pool.copier().bind(layer, pool.plan(layer)),
-                    moe.bind(call(pool, memory, layer, STEP_OUTPUT.offset("routes")))));
+            StepLaunch planner =
+                    new StepLaunch(model.context(), pool.deviceTables(), pool.plan(layer), pool.stepMap(layer));
+            MoeCall call = call(memory, layer);
+            if (moe.readsMissed(memory.tokens())) {
+                long missed = pool.plan(layer) + STEP_OUTPUT.offset("missRows");
+                layers.add(
+                        new Layer(planner, Optional.empty(), moe.bind(call.withMissed(missed, model.hostRows(layer)))));
+            } else {
+                layers.add(
+                        new Layer(planner, Optional.of(pool.copier().bind(layer, pool.plan(layer))), moe.bind(call)));
+            }
         }
-        overlapped = moe.canBeApart(memory.tokens()) ? new OverlappedCalls(pool, memory, moe) : null;
     }
 
-    /** The layer's call behind its step, with the rows of lanes that begin at a byte of the plan. */
-    static MoeCall call(DevicePool pool, CallMemory memory, int layer, int rowsAtByte) {
+    private MoeCall call(CallMemory memory, int layer) {
         return new MoeCall(
                 memory.tokens(),
                 memory.activations(layer),
                 pool.plan(layer) + STEP_OUTPUT.offset("safeIds"),
-                pool.plan(layer) + rowsAtByte,
+                pool.plan(layer) + STEP_OUTPUT.offset("routes"),
                 pool.stepMap(layer),
                 memory.weights(),
                 pool.model().alphas().address(layer),
@@ -55,12 +64,8 @@ final class PoolCalls implements LayerCalls {
     public void enqueue(int layer, CudaStream stream) {
         Layer calls = layers.get(layer);
         calls.planner().enqueue(layer, memory.lanes(), memory.ids(), memory.weights(), stream);
-        if (overlapped != null && stream.isCapturing()) {
-            overlapped.enqueue(layer, stream);
-        } else {
-            calls.copies().enqueue(stream); // eager: four more launches and events cost the host more than they save
-            calls.moe().enqueue(stream);
-        }
+        calls.copies().ifPresent(copies -> copies.enqueue(stream));
+        calls.moe().enqueue(stream);
     }
 
     @Override
@@ -70,12 +75,9 @@ final class PoolCalls implements LayerCalls {
 
     @Override
     public void close() {
-        if (overlapped != null) {
-            overlapped.close();
-        }
         layers.forEach(layer -> {
             layer.planner().close();
-            layer.copies().close();
+            layer.copies().ifPresent(RowCopier.Launch::close);
             layer.moe().close();
         });
         moe.close();

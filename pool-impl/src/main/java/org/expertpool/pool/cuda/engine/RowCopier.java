@@ -32,32 +32,23 @@ public final class RowCopier implements AutoCloseable {
         });
     }
 
-    /** What of each row is copied: all, or one half for the first GEMM and the other for the second. */
-    public enum Part {
-        ALL,
-        GATE_UP,
-        DOWN
-    }
-
     /** The copies of one layer, prepared. */
     public final class Launch implements AutoCloseable {
         private final Kernel kernel;
 
-        private Launch(int layer, long plan, Part of) {
+        private Launch(int layer, long plan) {
             kernel = context.kernel("smxx_row_copy", ROW_COPY_PARAMS.bytes());
             ByteBuffer params = kernel.argument().put(0, new byte[ROW_COPY_PARAMS.bytes()]);
             long rowBytes = source.layout().rowBytes();
             params.putLong(ROW_COPY_PARAMS.offset("plan"), plan);
             params.putLong(ROW_COPY_PARAMS.offset("sourceLayers"), sourceLayers.address());
             params.putLong(ROW_COPY_PARAMS.offset("sourceRowBytes"), rowBytes);
-            // Rows are dense in bank and source, w13 and s13 before w2 and s2: one run of bytes, whichever part it is.
-            long from = of == Part.DOWN ? source.layout().w2Offset() : 0;
-            long to = of == Part.GATE_UP ? source.layout().w2Offset() : rowBytes;
+            // Rows are dense in bank and source: one run of bytes.
             int part = ROW_COPY_PARAMS.offset("parts");
-            params.putLong(part + ROW_PART.offset("bank"), bank.view().base() + from);
+            params.putLong(part + ROW_PART.offset("bank"), bank.view().base());
             params.putLong(part + ROW_PART.offset("bankStrideBytes"), rowBytes);
-            params.putLong(part + ROW_PART.offset("sourceOffsetBytes"), from);
-            params.putLong(part + ROW_PART.offset("bytes"), to - from);
+            params.putLong(part + ROW_PART.offset("sourceOffsetBytes"), 0);
+            params.putLong(part + ROW_PART.offset("bytes"), rowBytes);
             params.putInt(ROW_COPY_PARAMS.offset("layer"), layer);
             params.putInt(ROW_COPY_PARAMS.offset("partCount"), 1);
         }
@@ -74,12 +65,7 @@ public final class RowCopier implements AutoCloseable {
 
     /** @param plan device address of the layer's StepOutput */
     public Launch bind(int layer, long plan) {
-        return bind(layer, plan, Part.ALL);
-    }
-
-    /** As {@link #bind(int, long)}, of a part of each row. */
-    public Launch bind(int layer, long plan, Part part) {
-        return new Launch(layer, plan, part);
+        return new Launch(layer, plan);
     }
 
     @Override

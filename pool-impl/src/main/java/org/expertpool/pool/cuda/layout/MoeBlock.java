@@ -10,8 +10,9 @@ package org.expertpool.pool.cuda.layout;
  */
 public record MoeBlock(int tiles, int chunkWarps, int laneTiles, int slots) {
     private static final int WARP = 32;
-    private static final int HALF_CHUNK_BYTES = MoeLayouts.CHUNK_K / 32 * (MoeLayouts.TILE_CHANNELS * 9);
-    private static final int EXPANDED_BYTES = MoeLayouts.CHUNK_K / 32 * MoeLayouts.TILE_CHANNELS * 4;
+    private static final int HALF_STEPS = MoeLayouts.CHUNK_K / 32;
+    private static final int HALF_CHUNK_BYTES = HALF_STEPS * MoeLayouts.TILE_CHANNELS * 8 + (HALF_STEPS + 1) / 2 * 128;
+    private static final int EXPANDED_BYTES = HALF_STEPS * MoeLayouts.TILE_CHANNELS * 4;
 
     public int threads() {
         return tiles * chunkWarps * WARP;

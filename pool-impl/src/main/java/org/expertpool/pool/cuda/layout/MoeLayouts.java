@@ -7,19 +7,17 @@ public final class MoeLayouts {
     /** Output channels of one warp's work. */
     public static final int TILE_CHANNELS = 64;
 
-    /** Widest call of the decode kernels, in lanes. */
+    /** Widest call of the decode kernel, in lanes. */
     public static final int MAX_DECODE_LANES = 128;
 
     /** Length of a chunk of K. */
     public static final int CHUNK_K = 160;
 
-    /** Most tokens that take the decode kernels, as measured on an H200. */
+    /** Most tokens that take the decode kernel, as measured on an H200. */
     public static final int FASTEST_DECODE_TOKENS = 4;
 
-    /** Blocks of the decode kernels. */
-    public static final MoeBlock DECODE_GATE_UP = new MoeBlock(2, 4, 1, 2);
-
-    public static final MoeBlock DECODE_DOWN = new MoeBlock(1, 4, 1, 2);
+    /** Blocks of the decode kernel, for both GEMMs. */
+    public static final MoeBlock DECODE = new MoeBlock(2, 4, 1, 2);
 
     /** Blocks of the kernels over aligned lanes, of 8 to 32 lanes. */
     public static final MoeBlock ALIGNED_8 = new MoeBlock(4, 1, 1, 2);
@@ -46,21 +44,27 @@ public final class MoeLayouts {
 
     /** Argument of every MoE kernel. */
     public static final StructLayout MOE_PARAMS = StructLayout.struct("MoeParams")
-            .pointer("activations", "ids", "rows", "expertRows", "weights", "alphas")
+            .pointer("activations", "ids", "rows", "missRows", "expertRows", "weights", "alphas")
             .array("w13", ROW_BASE.bytes(), 1)
             .array("s13", ROW_BASE.bytes(), 1)
             .array("w2", ROW_BASE.bytes(), 1)
             .array("s2", ROW_BASE.bytes(), 1)
-            .pointer("inner", "laneOut", "out", "arrivals")
+            .array("host", ROW_BASE.bytes(), 1)
+            .pointer("inner", "laneOut", "out", "counts")
             .array("blocks", LANE_BLOCKS.bytes(), 1)
-            .i32("tokens", "topK", "hidden", "width", "experts", "blockLanes", "calls", "firstBlock")
-            .bytes(208);
+            .i32("tokens", "topK", "hidden", "width", "experts", "blockLanes", "hostLanes", "firstBlock")
+            .bytes(232);
 
     private MoeLayouts() {}
 
     /** Shape of the blocks over aligned lanes that is the fastest for so many tokens, as measured on an H200. */
     public static MoeBlock fastestAligned(int tokens) {
         return tokens <= 128 ? ALIGNED_8 : tokens <= 640 ? ALIGNED_16 : ALIGNED_32;
+    }
+
+    /** Counters that the decode kernel needs, 0 before its first call. */
+    public static int decodeCounts(int hidden) {
+        return hidden / TILE_CHANNELS + 1 + 2 * MAX_DECODE_LANES;
     }
 
     /** All structs, in the order of the header. */

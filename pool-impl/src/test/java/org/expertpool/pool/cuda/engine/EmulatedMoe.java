@@ -62,7 +62,8 @@ final class EmulatedMoe {
             bank.copyIn(rowOfExpert[expert], source, 1, expert, 1, stream);
         }
         compare("bank", bank.view(), rowOfExpert);
-        compare("host view", new RowView(source.deviceRow(1), shape.row()), new int[] {0, 1, 2});
+        compare("host view", new RowView(source.deviceRow(1), shape.row(), true), new int[] {0, 1, 2});
+        compareMissed(bank, rowOfExpert);
         compareNotFinite(bank, rowOfExpert);
         compareParts(bank, rowOfExpert);
         compareCopies(bank);
@@ -108,6 +109,32 @@ final class EmulatedMoe {
         System.out.println(shape.activations().label() + " " + line);
     }
 
+    /** An expert whose row is still on the host, and is in the bank afterwards. */
+    private void compareMissed(DeviceBank bank, int[] rowOfExpert) {
+        int missed = 1;
+        RowView host = new RowView(source.deviceRow(1), shape.row(), true);
+        try (DeviceMoe moe = new DeviceMoe(context, shape, 5, stream);
+                PinnedSlab row = new PinnedSlab(context, shape.row().rowBytes())) {
+            for (int tokens = 1; tokens <= 4; tokens++) {
+                Inputs inputs = new Inputs(tokens);
+                bank.fill((byte) 0xff, stream);
+                bank.copyIn(rowOfExpert[0], source, 1, 0, 1, stream);
+                bank.copyIn(rowOfExpert[2], source, 1, 2, 1, stream);
+                try (MoeLaunch launch =
+                        moe.bind(inputs.call(bank.view(), rowOfExpert).withMissed(inputs.missRows(missed), host))) {
+                    require(Arrays.equals(inputs.run(launch::enqueue), inputs.expected()), tokens + " tokens, missed");
+                }
+                bank.copyOut(rowOfExpert[missed], row, stream);
+                stream.synchronise("read a row");
+                boolean touched = Arrays.stream(inputs.ids).anyMatch(id -> id == missed);
+                require(row.buffer().mismatch(source.row(1, missed)) == (touched ? -1 : 0), "the missed row");
+            }
+            MoeCall wide = new Inputs(5).call(bank.view(), rowOfExpert).withMissed(1, host);
+            say("missed rows kept; " + refusal(() -> moe.bind(wide)));
+        }
+        bank.copyIn(rowOfExpert[missed], source, 1, missed, 1, stream);
+    }
+
     /** One alignment, the GEMMs of bank and host apart, one sum. */
     private void compareParts(DeviceBank bank, int[] rowOfExpert) {
         Inputs inputs = new Inputs(5);
@@ -116,7 +143,7 @@ final class EmulatedMoe {
         try (DeviceMoe moe = new DeviceMoe(context, shape, 5, stream);
                 MoeLaunch first = moe.bindAligned(inputs.call(bank.view(), inBank));
                 MoeLaunch second =
-                        moe.bindAligned(inputs.call(new RowView(source.deviceRow(1), shape.row()), inHost))) {
+                        moe.bindAligned(inputs.call(new RowView(source.deviceRow(1), shape.row(), true), inHost))) {
             short[] actual = inputs.run(queue -> {
                 first.enqueueAlign(queue);
                 second.enqueueGemms(queue);
@@ -198,6 +225,12 @@ final class EmulatedMoe {
                     out.address());
         }
 
+        /** Not -1 where the lane's expert is this one. */
+        long missRows(int expert) {
+            int[] rows = Arrays.stream(ids).map(id -> id == expert ? 0 : -1).toArray();
+            return device(4L * ids.length, at -> at.asIntBuffer().put(rows));
+        }
+
         short[] run(Consumer<CudaStream> work) {
             work.accept(stream);
             try (PinnedSlab host = new PinnedSlab(context, out.bytes())) {
@@ -212,6 +245,15 @@ final class EmulatedMoe {
 
     private long device(long bytes, Consumer<ByteBuffer> fill) {
         return DeviceBuffer.holding(context, stream, bytes, fill).address();
+    }
+
+    private static String refusal(Runnable call) {
+        try {
+            call.run();
+        } catch (IllegalArgumentException refused) {
+            return refused.getMessage();
+        }
+        throw new AssertionError("nothing was refused");
     }
 
     private static void require(boolean holds, String what) {

@@ -46,8 +46,8 @@ class KernelLayoutsTest {
             expected.add("fastestBlockLanes,,%d,%d"
                     .formatted(tokens, MoeLayouts.fastestAligned(tokens).lanes()));
         }
-        block(expected, "kDecodeGateUp", MoeLayouts.DECODE_GATE_UP);
-        block(expected, "kDecodeDown", MoeLayouts.DECODE_DOWN);
+        expected.add("decodeCounts,,2560," + MoeLayouts.decodeCounts(2560));
+        block(expected, "kDecode", MoeLayouts.DECODE);
         block(expected, "kAligned8", MoeLayouts.ALIGNED_8);
         block(expected, "kAligned16", MoeLayouts.ALIGNED_16);
         block(expected, "kAligned32", MoeLayouts.ALIGNED_32);
