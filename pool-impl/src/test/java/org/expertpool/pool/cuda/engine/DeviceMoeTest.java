@@ -65,25 +65,40 @@ class DeviceMoeTest {
                 .anySatisfy(line -> assertThat(line).startsWith(message).endsWith("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
     }
 
+    /** The ends of what {@code refusedMoe} of {@code pool/moe.h} lets through; a row's layout takes whole tiles of 64 alone. */
     @Test
-    void refusesWhatTheKernelsCannotTake() {
-        ExpertRowLayout row = new ExpertRowLayout(64, 64);
-        refuses(
-                () -> new MoeShape(4097, 2, row, ActivationType.BF16),
-                "experts is 4097, expected 1 to 4096 with backend cuda");
-        refuses(() -> new MoeShape(8, 9, row, ActivationType.BF16), "topK is 9, expected 1 to 8 with backend cuda");
-        refuses(
-                () -> new MoeShape(8, 2, new ExpertRowLayout(65600, 64), ActivationType.BF16),
-                "hidden is 65600, expected 64 to 65536 with backend cuda");
-        refuses(
-                () -> new MoeShape(8, 2, new ExpertRowLayout(64, 131072), ActivationType.BF16),
-                "width is 131072, expected 64 to 65536 with backend cuda");
-        refuses(
-                () -> new MoeShape(8, 2, row, ActivationType.BF16).lanes(8193),
-                "tokens is 8193, expected 1 to 8192 with backend cuda");
+    void takesEveryShapeUpToTheKernelsLimits() {
+        assertThat(shape(4096, 4096, 65_536, 65_536).lanes(8192)).isEqualTo(8192 * 4096);
+        assertThat(shape(1, 1, 64, 64).lanes(1)).isEqualTo(1);
     }
 
-    private static void refuses(Runnable call, String message) {
-        assertThatThrownBy(call::run).isInstanceOf(BadInputException.class).hasMessage(message);
+    @ParameterizedTest
+    @CsvSource({
+        "0, 1, 64, 64, 1, 'experts is 0, expected 1 to 4096 with backend cuda'",
+        "4097, 2, 64, 64, 1, 'experts is 4097, expected 1 to 4096 with backend cuda'",
+        "8, 0, 64, 64, 1, 'topK is 0, expected 1 to 8 with backend cuda'",
+        "8, 9, 64, 64, 1, 'topK is 9, expected 1 to 8 with backend cuda'",
+        "8, 2, 65600, 64, 1, 'hidden is 65600, expected 64 to 65536 with backend cuda'",
+        "8, 2, 64, 131072, 1, 'width is 131072, expected 64 to 65536 with backend cuda'",
+        "8, 2, 64, 64, 0, 'tokens is 0, expected 1 to 8192 with backend cuda'",
+        "8, 2, 64, 64, 8193, 'tokens is 8193, expected 1 to 8192 with backend cuda'",
+    })
+    void refusesWhatTheKernelsCannotTake(int experts, int topK, int hidden, int width, int tokens, String message) {
+        assertThatThrownBy(() -> shape(experts, topK, hidden, width).lanes(tokens))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 64", "-64, 64", "32, 64", "2592, 640", "64, 0", "64, 80"})
+    void refusesRowsThatAreNotWholeTiles(int hidden, int width) {
+        assertThatThrownBy(() -> new ExpertRowLayout(hidden, width))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining(
+                        hidden % 64 == 0 && hidden > 0 ? "expertWidth is " + width : "hidden is " + hidden);
+    }
+
+    private static MoeShape shape(int experts, int topK, int hidden, int width) {
+        return new MoeShape(experts, topK, new ExpertRowLayout(hidden, width), ActivationType.BF16);
     }
 }
