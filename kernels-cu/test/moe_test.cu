@@ -1,6 +1,6 @@
 // Conformance and timing of the MoE kernels on a GPU. Arguments: seed, folder for the CSV files; "profile" for one launch of
-// each of the best kernels and no more, "times" or "link" for the times alone, or those with rows on the host, "check" for a few
-// cases.
+// each of the best kernels and no more, "times" or "link" for the times alone, or those with rows on the host, "types" for those
+// of bf16 and fp16 in turn, "check" for a few cases.
 //
 // Order: which MMA form gives which bits, correctness, then times. Any difference ends the program with status 1.
 #include <fstream>
@@ -312,31 +312,58 @@ class TimedLayers {
     POOL_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
-  // `call` lends its activations to every layer; each layer has a routing of its own. So many of its experts, those of the
-  // first lanes, are missed.
-  void run(const MoeWay& way, MoeCall call, std::ofstream& csv, uint64_t seed, int missed = 0) {
-    const int tokens = call.tokens;
-    const int layers = way.rows == test::RowsIn::kHost && tokens > 4 ? std::min(layers_, 8) : layers_;
+  // Calls of all layers.
+  struct Prepared {
     std::vector<std::unique_ptr<DeviceCall>> calls;
     std::vector<pool::MoeParams> params;
-    double rows = 0;
+    double rows = 0;  // distinct ones, mean of the layers
+  };
+
+  // `call` lends its activations to every layer; each layer has a routing of its own. So many of its experts, those of the
+  // first lanes, are missed.
+  Prepared prepare(const MoeWay& way, MoeCall call, int layers, uint64_t seed, int missed) {
+    Prepared p;
     for (int layer = 0; layer < layers; ++layer) {
       test::route(g_, test::Numbers::kRandom, false, seed + layer, call);
       std::vector<int32_t> missRows = call.ids;
       if (way.rows == test::RowsIn::kOddMissed) std::fill(missRows.begin() + missed, missRows.end(), -1);
-      calls.emplace_back(new DeviceCall(g_, tokens, way.blockLanes));
-      calls.back()->setInputs(call, call.ids, missRows);
+      p.calls.emplace_back(new DeviceCall(g_, call.tokens, way.blockLanes));
+      p.calls.back()->setInputs(call, call.ids, missRows);
       const uint64_t layerBytes = kGeometry.experts * kRowBytes;
       const uint8_t* host = way.rows == test::RowsIn::kBank ? nullptr : hostRows(layer);
       const uint8_t* bank = way.rows == test::RowsIn::kHost ? host : bank_.data() + layer * layerBytes;
-      params.push_back(calls.back()->params(bank, host, kRowBytes, expertRows_.data(), alphas_.data(), way));
+      p.params.push_back(p.calls.back()->params(bank, host, kRowBytes, expertRows_.data(), alphas_.data(), way));
       std::vector<int32_t> distinct = call.ids;
       std::sort(distinct.begin(), distinct.end());
-      rows += double(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) / layers;
+      p.rows += double(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) / layers;
     }
+    return p;
+  }
+
+  // Captures whole calls of all layers, all rows in the bank; replays may take turns with those of another type.
+  class Replay {
+   public:
+    Replay(TimedLayers& layers, const MoeWay& way, const MoeCall& call, uint64_t seed)
+        : layers_(layers.layers_),
+          prepared_(layers.prepare(way, call, layers_, seed, 0)),
+          graph_([&](cudaStream_t capture) {
+            for (const pool::MoeParams& p : prepared_.params) launch(layers.g_.type, p, way, capture);
+          }) {}
+    double microsPerLayer() { return graph_.timedReplayMicros() / layers_; }
+
+   private:
+    const int layers_;
+    const Prepared prepared_;
+    test::Graph graph_;
+  };
+
+  void run(const MoeWay& way, const MoeCall& call, std::ofstream& csv, uint64_t seed, int missed = 0) {
+    const int tokens = call.tokens;
+    const int layers = way.rows == test::RowsIn::kHost && tokens > 4 ? std::min(layers_, 8) : layers_;
+    const Prepared prepared = prepare(way, call, layers, seed, missed);
     const auto time = [&](int parts, int replays) {
       test::Graph graph([&](cudaStream_t capture) {
-        for (const pool::MoeParams& layer : params) launch(g_.type, layer, way, capture, parts);
+        for (const pool::MoeParams& layer : prepared.params) launch(g_.type, layer, way, capture, parts);
       });
       std::vector<double> micros;
       for (int replay = 0; replay < replays + kWarmReplays; ++replay) {
@@ -352,7 +379,7 @@ class TimedLayers {
     const auto part = [&](int parts, bool there) { return there ? time(parts, brief ? 3 : 7)[brief ? 1 : 3] : 0.0; };
     const double gateUp = part(kGateUp, !way.decode), down = part(kDown, !way.decode);
     const double align = part(kAlign, !way.decode), sum = part(kSum, !way.decode);
-    const double bytes = rows * kRowBytes;
+    const double rows = prepared.rows, bytes = rows * kRowBytes;
     csv << (g_.fp16() ? "fp16" : "bf16") << ',' << way.name << ',' << tokens << ',' << missed << ',' << layers << ',' << rows << ',' << median
         << ',' << micros[micros.size() / 10] << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gateUp << ','
         << down << ',' << sum << '\n';
@@ -362,7 +389,7 @@ class TimedLayers {
                 micros[micros.size() * 9 / 10], rows,
                 bytes / median / 1e3, bytes / 4.6e6, align, gateUp, down, sum);
     std::fflush(stdout);
-    for (uint16_t bits : calls.back()->result().out) {
+    for (uint16_t bits : prepared.calls.back()->result().out) {
       if (!std::isfinite(g_.value(bits))) test::moeFailure("an output of the timed run is not finite");
     }
   }
@@ -410,6 +437,37 @@ void timeAll(Activations type, const std::vector<int>& tokenCounts, std::ofstrea
                             (tokens < 4096 || way.blockLanes > 16) && (tokens <= 8 || !way.decode);
       if (sensible) layers.run(way, call, csv, seed);
     }
+  }
+}
+
+// The two types by the fastest ways, a replay of each in turn, so that what the card's clock does falls on both.
+void compareTypes(const std::string& folder, uint64_t seed) {
+  constexpr int kLayers = 16, kReplays = 40;
+  TimedLayers bf16(Activations::kBf16, kLayers), fp16(Activations::kFp16, kLayers);
+  std::ofstream csv(folder + "/moe_types.csv");
+  csv << "way,tokens,layers,bf16_us_per_layer,fp16_us_per_layer,fp16_over_bf16,p10,p90\n";
+  for (int tokens : {1, 4, 8, 64, 512}) {
+    const int lanes = pool::fastestBlockLanes(tokens);
+    const MoeWay way = tokens <= pool::kFastestDecodeTokens ? MoeWay{"decode-1", true, 1} : MoeWay{"aligned", false, lanes};
+    MoeGeometry g = TimedLayers::kGeometry;
+    const MoeCall call = test::makeCall(g, test::Numbers::kRandom, tokens, false, seed);
+    g.type = Activations::kFp16;
+    TimedLayers::Replay ofBf16(bf16, way, call, seed);
+    TimedLayers::Replay ofFp16(fp16, way, test::makeCall(g, test::Numbers::kRandom, tokens, false, seed), seed);
+    std::vector<double> micros[2], ratios;
+    for (int i = 0; i < TimedLayers::kWarmReplays + kReplays; ++i) {
+      const double first = ofBf16.microsPerLayer(), second = ofFp16.microsPerLayer();
+      if (i < TimedLayers::kWarmReplays) continue;
+      micros[0].push_back(first);
+      micros[1].push_back(second);
+      ratios.push_back(second / first);
+    }
+    for (auto* values : {&micros[0], &micros[1], &ratios}) std::sort(values->begin(), values->end());
+    csv << way.name << ',' << tokens << ',' << kLayers << ',' << micros[0][kReplays / 2] << ',' << micros[1][kReplays / 2]
+        << ',' << ratios[kReplays / 2] << ',' << ratios[kReplays / 10] << ',' << ratios[kReplays * 9 / 10] << '\n';
+    std::printf("%-8s M=%-4d bf16 %7.2f us a layer, fp16 %7.2f; fp16 / bf16 %.3f (p10 %.3f, p90 %.3f)\n", way.name.c_str(),
+                tokens, micros[0][kReplays / 2], micros[1][kReplays / 2], ratios[kReplays / 2], ratios[kReplays / 10],
+                ratios[kReplays * 9 / 10]);
   }
 }
 
@@ -511,6 +569,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   const std::string only = argc > 3 ? argv[3] : "";
+  if (only == "types") {
+    compareTypes(folder, seed);
+    return 0;
+  }
   if (only == "times" || only == "link") {
     timeAll(folder, seed, only == "link");
     return 0;
@@ -533,6 +595,7 @@ int main(int argc, char** argv) {
   std::ofstream errorsCsv(folder + "/moe_errors.csv");
   errorsCsv << "activations,hidden,width,experts,top_k,most_tokens,one_gemm,chain,worst_lane\n";
   for (const Activations type : kTypes) conform(backend, type, errorsCsv, seed);
+  compareTypes(folder, seed);
   timeAll(folder, seed, false);
   return 0;
 }
