@@ -7,9 +7,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.expertpool.harness.sim.ScoreWindow;
@@ -23,6 +25,7 @@ import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.HostPlans;
 import org.expertpool.pool.cuda.engine.LayerEngine;
+import org.expertpool.pool.cuda.engine.LayerRest;
 import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 
@@ -35,9 +38,10 @@ public final class DeviceReplay implements AutoCloseable {
      * How forwards of a kind are made.
      *
      * @param counted whether {@link Result#planned} counts them
-     * @param denseBytes read by each layer in the place of its dense weights; 0: none
+     * @param rest what each layer does beside its experts
+     * @param contextTokens that decode forwards have behind them; prefill chunks read as far as they reach
      */
-    public record Way(LayerEngine engine, boolean counted, DecodeGraph mode, long denseBytes) {}
+    public record Way(LayerEngine engine, boolean counted, DecodeGraph mode, LayerRest rest, long contextTokens) {}
 
     /**
      * What came out.
@@ -89,7 +93,7 @@ public final class DeviceReplay implements AutoCloseable {
     }
 
     /** Forwards of one kind that follow each other in one sequence and are all scored or none. */
-    private record Stretch(Kind kind, boolean scored, boolean startsSequence, int forwards) {
+    private record Stretch(Kind kind, boolean scored, boolean startsSequence, int position, int forwards) {
         boolean takes(Stretch next) {
             return kind.equals(next.kind) && scored == next.scored && !(kind.prefill && next.startsSequence);
         }
@@ -102,13 +106,14 @@ public final class DeviceReplay implements AutoCloseable {
         }
 
         Stretch longer() {
-            return new Stretch(kind, scored, startsSequence, forwards + 1);
+            return new Stretch(kind, scored, startsSequence, position, forwards + 1);
         }
     }
 
     private final List<Stretch> stretches = new ArrayList<>();
     private final Map<Kind, DeviceForward> forwards = new TreeMap<>();
     private final Map<Kind, LayerEngine> counted = new TreeMap<>();
+    private final Set<Kind> growing = new HashSet<>(); // read more of the KV cache from chunk to chunk
 
     /** @param ways how forwards of a kind are made */
     public DeviceReplay(
@@ -127,8 +132,14 @@ public final class DeviceReplay implements AutoCloseable {
                         count,
                         RouteReplay.Reading.ALL,
                         way.mode(),
-                        way.denseBytes());
-                forwards.put(kind, new DeviceForward(model, way.engine(), spec));
+                        way.rest());
+                DeviceForward forward = new DeviceForward(model, way.engine(), spec);
+                forwards.put(kind, forward);
+                if (kind.prefill && way.rest().readsContext()) {
+                    growing.add(kind);
+                } else {
+                    forward.setContext(way.contextTokens());
+                }
             });
             all.succeeded();
         }
@@ -139,7 +150,7 @@ public final class DeviceReplay implements AutoCloseable {
         walk(trace, window, (cursor, scored) -> {
             Kind kind = Kind.of(cursor);
             counts.merge(kind, 1, Integer::sum);
-            Stretch next = new Stretch(kind, scored, cursor.startsSequence(), 1);
+            Stretch next = new Stretch(kind, scored, cursor.startsSequence(), cursor.position(), 1);
             int last = stretches.size() - 1;
             if (last >= 0 && stretches.get(last).takes(next)) {
                 stretches.set(last, stretches.get(last).longer());
@@ -207,7 +218,7 @@ public final class DeviceReplay implements AutoCloseable {
             LayerEngine engine = counted.get(stretch.kind);
             HostPlans hostBefore = engine == null ? HostPlans.NONE : engine.hostPlans();
             RouteReplay.Counts before = forward.routes().counts();
-            double[] micros = forward.time(stretch.forwards);
+            double[] micros = time(forward, stretch);
             RouteReplay.Counts after = forward.routes().counts();
             long from = done.getOrDefault(stretch.kind, 0L);
             for (int i = 0; i < stretch.forwards; i++) {
@@ -239,6 +250,19 @@ public final class DeviceReplay implements AutoCloseable {
                 prefill,
                 planned,
                 hostPlanned);
+    }
+
+    /** Chunks whose reads of the KV cache grow are timed one by one, with the host between them. */
+    private double[] time(DeviceForward forward, Stretch stretch) {
+        if (!growing.contains(stretch.kind)) {
+            return forward.time(stretch.forwards);
+        }
+        double[] micros = new double[stretch.forwards];
+        for (int i = 0; i < micros.length; i++) {
+            forward.setContext(stretch.position + (i + 1L) * stretch.kind.tokens);
+            micros[i] = forward.time(1)[0];
+        }
+        return micros;
     }
 
     private static void add(MessageDigest digest, long hash) {

@@ -79,6 +79,9 @@ enum Axis {
     /** Embedding rows by token: gathered on the host while a forward's first layer runs. */
     static final String DEFERRED_ROWS = "deferred";
 
+    /** Rest of the model, on a device: that read, a read of a KV cache of {@code context} tokens, and the router. */
+    static final String FULL = "full";
+
     /** Partition path of a pool: rows that are not resident are read through the host's device view. */
     static final String HOST_VIEW = "host-view";
 
@@ -130,7 +133,7 @@ enum Axis {
                         field,
                         text(field, value),
                         Stream.of(Scope.values()).map(Scope::toString).toArray(String[]::new));
-            case REST -> oneOf(field, text(field, value), NO_REST, DENSE);
+            case REST -> oneOf(field, text(field, value), NO_REST, DENSE, FULL);
             case PLE -> oneOf(field, text(field, value), NO_ROWS, EAGER_ROWS, DEFERRED_ROWS);
             case GRAPH_MODE -> GraphMode.of(field, text(field, value)).word();
             case MEMORY -> size(field, text(field, value));

@@ -16,6 +16,7 @@ import org.expertpool.pool.cuda.CudaException;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.LayerEngine;
+import org.expertpool.pool.cuda.engine.LayerRest;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
@@ -25,7 +26,7 @@ import org.expertpool.pool.model.ModelGeometry;
  */
 final class CudaBackend implements CellBackend {
     private static final double LOADED_BYTES_PER_SECOND = 2e10;
-    private static final int DENSE_UNIT_BYTES = 16;
+    private static final int UNIT_BYTES = 16;
     private static final String CAPACITY_PROFILE = "h200"; // what of a limit can be used, whatever the card
 
     private final Definition definition;
@@ -88,21 +89,28 @@ final class CudaBackend implements CellBackend {
     private void refuse(Cell cell) {
         GraphMode mode = cell.graphMode().orElse(GraphMode.FULL_DECODE);
         CellSettings.require(
-                mode != GraphMode.PIECEWISE || cell.rest().equals(Axis.DENSE),
+                mode != GraphMode.PIECEWISE || !cell.rest().equals(Axis.NO_REST),
                 "graph_mode",
                 mode.word(),
                 "another without rest = \"dense\": a graph around nothing is none");
         CellSettings.require(cell.device().isEmpty(), "device", cell.device().orElse(""), "none: it is this machine's");
         CellSettings.require(
-                cell.contextTokens().isEmpty(), "context", cell.contextTokens(), "none: there is no KV cache here");
+                cell.contextTokens().isEmpty() || cell.rest().equals(Axis.FULL),
+                "context",
+                cell.contextTokens().orElse(0),
+                "none without rest = \"full\", which stands in for a KV cache");
+        CellSettings.require(
+                cell.contextTokens().isPresent() || !cell.rest().equals(Axis.FULL),
+                "rest",
+                cell.rest(),
+                "axes.context beside it: the tokens of KV cache that decode reads");
         engines.refuse(cell);
     }
 
     private void run(Cell cell, RoutingTrace trace, CudaContext context, ResultRow.Builder row) {
         row.put("device", session.deviceName());
         DeviceModel experts = session.experts(cell.seed().orElse(1));
-        try (DeviceLimit limit =
-                new DeviceLimit(definition.memory(), cell, context, denseBytes(cell) * model.layers())) {
+        try (DeviceLimit limit = new DeviceLimit(definition.memory(), cell, context, besideBytes(cell))) {
             long budgetBytes = limit.rowBudgetBytes();
             limit.admit(engines.bankBytes(cell, experts, budgetBytes));
             try {
@@ -110,12 +118,7 @@ final class CudaBackend implements CellBackend {
             } catch (CudaException failure) {
                 throw limit.meaning(failure);
             }
-            row.put(
-                    "note",
-                    (denseBytes(cell) > 0
-                                    ? "experts, and " + model.denseBytesPerLayer() + " dense bytes read a layer"
-                                    : "experts alone")
-                            + limit.note());
+            row.put("note", note(cell) + limit.note());
         }
     }
 
@@ -136,8 +139,41 @@ final class CudaBackend implements CellBackend {
         }
     }
 
-    private long denseBytes(Cell cell) {
-        return cell.rest().equals(Axis.DENSE) ? model.denseBytesPerLayer() / DENSE_UNIT_BYTES * DENSE_UNIT_BYTES : 0;
+    private String note(Cell cell) {
+        LayerRest rest = rest(cell);
+        return switch (cell.rest()) {
+            case Axis.DENSE -> "experts, and " + rest.denseBytes() + " dense bytes read a layer";
+            case Axis.FULL ->
+                "experts, " + rest.denseBytes() + " dense bytes, " + rest.kvBytesPerToken()
+                        + " bytes a token of context and a router a layer";
+            default -> "experts alone";
+        };
+    }
+
+    private LayerRest rest(Cell cell) {
+        long dense = model.denseBytesPerLayer() / UNIT_BYTES * UNIT_BYTES;
+        return switch (cell.rest()) {
+            case Axis.DENSE -> LayerRest.dense(dense);
+            case Axis.FULL -> new LayerRest(dense, kvBytesPerToken(), mostContext(cell), true);
+            default -> LayerRest.NOTHING;
+        };
+    }
+
+    /** Device memory of what stands in for the rest of all layers. */
+    private long besideBytes(Cell cell) {
+        LayerRest rest = rest(cell);
+        return (rest.denseBytes() + rest.kvBytesPerToken() * rest.mostContextTokens()) * model.layers();
+    }
+
+    /** A layer's even share, up to a whole number of 16-byte units. */
+    private long kvBytesPerToken() {
+        long unit = (long) UNIT_BYTES * model.layers();
+        return (model.kvBytesPerToken() + unit - 1) / unit * UNIT_BYTES;
+    }
+
+    /** Room for the context of decode and for the prompt. */
+    private static long mostContext(Cell cell) {
+        return Math.max(cell.contextTokens().orElse(0), cell.inputTokens().orElse(0));
     }
 
     private DeviceReplay replay(Cell cell, RoutingTrace trace, DeviceModel experts, DeviceEngine engine) {
@@ -155,7 +191,8 @@ final class CudaBackend implements CellBackend {
                             kind.prefill() ? made : embeddings.beside(made, experts, cell.ple()),
                             narrow,
                             kind.prefill() ? prefill : decode,
-                            denseBytes(cell));
+                            rest(cell),
+                            cell.contextTokens().orElse(0));
                 },
                 cell.seed().orElse(1));
     }

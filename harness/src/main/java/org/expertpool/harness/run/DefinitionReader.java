@@ -340,8 +340,10 @@ final class DefinitionReader {
         }
         values.getOrDefault(Axis.DEVICE.key(), List.of()).forEach(DeviceProfile::load);
         // Graph modes and memory limits are a real device's too, which no axis names.
-        if (values.containsKey(Axis.CONTEXT.key()) && !values.containsKey(Axis.DEVICE.key())) {
-            throw new BadInputException(file + ": axes.context is set, expected axes.device beside it");
+        boolean cache = values.getOrDefault(Axis.REST.key(), List.of()).equals(List.of(Axis.FULL));
+        if (values.containsKey(Axis.CONTEXT.key()) && !values.containsKey(Axis.DEVICE.key()) && !cache) {
+            throw new BadInputException(
+                    file + ": axes.context is set, expected axes.device or axes.rest = \"full\" beside it");
         }
     }
 

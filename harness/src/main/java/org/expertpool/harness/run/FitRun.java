@@ -26,7 +26,8 @@ import org.expertpool.pool.model.ModelGeometry;
 
 /**
  * Measured decode cells of finished runs beside what a device profile makes of their exact counts, with some of its
- * constants fitted to them: cells of one token a forward, engines {@code resident} and {@code pool}.
+ * constants fitted to them: cells of one token a forward, engines {@code resident} and {@code pool}, nothing or dense
+ * reads beside the experts.
  */
 public final class FitRun {
     /** The profile's file in a fit's folder; the rows are in results.csv. */
@@ -82,7 +83,7 @@ public final class FitRun {
 
     private static boolean isModelled(Cell cell) {
         boolean known = cell.isPool() || cell.engine().equals(Axis.RESIDENT);
-        return known && cell.streams().orElse(1) == 1 && cell.decodeTokens() == 1;
+        return known && !cell.rest().equals(Axis.FULL) && cell.streams().orElse(1) == 1 && cell.decodeTokens() == 1;
     }
 
     private void add(

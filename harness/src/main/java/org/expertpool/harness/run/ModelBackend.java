@@ -216,10 +216,11 @@ final class ModelBackend implements CellBackend {
 
     /** Where a definition says what else runs on a device, the same is modelled; elsewhere the whole model. */
     private static CostModel.Beside beside(Cell cell) {
-        if (cell.setting(Axis.REST).isEmpty()) {
-            return CostModel.Beside.WHOLE_MODEL;
-        }
-        return cell.rest().equals(Axis.DENSE) ? CostModel.Beside.DENSE_READ : CostModel.Beside.NOTHING;
+        return switch (cell.setting(Axis.REST).orElse(Axis.FULL)) {
+            case Axis.NO_REST -> CostModel.Beside.NOTHING;
+            case Axis.DENSE -> CostModel.Beside.DENSE_READ;
+            default -> CostModel.Beside.WHOLE_MODEL;
+        };
     }
 
     private void putMemory(ResultRow.Builder row, Cell cell, DeviceProfile device) {

@@ -137,7 +137,7 @@ class DefinitionReaderTest {
             context = 4096                      | context = -1                      | axes.context is -1
             memory = "48GiB"                    | memory = "48 gigs"                | axes.memory: '48 gigs' is not a size
             device = "rtx-pro-6000-48gib"       | device = "h300"                   | device profile 'h300'
-            device = "rtx-pro-6000-48gib"       | scope = "global"                  | expected axes.device beside it
+            device = "rtx-pro-6000-48gib"       | scope = "global"                  | expected axes.device or axes.rest
             context = 4096                      | scope = "rack"                    | axes.scope is 'rack', expected one of global, layer
             context = 4096                      | seed = -1                         | axes.seed is -1
             context = 4096                      | control = {gate = 1}              | unknown key 'axes.control.gate'

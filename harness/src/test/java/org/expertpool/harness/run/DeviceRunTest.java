@@ -60,6 +60,27 @@ class DeviceRunTest {
             partition = "streamed"
             graph_mode = "full"
 
+            # The KV cache, dense weights and the router, by stand-ins.
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            rest = "full"
+            context = 5
+
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            rest = "full"
+            graph_mode = "piecewise"
+            context = 5
+
+            # How much of the cache is read must be said.
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            rest = "full"
+            graph_mode = "none"
+
             [[matrix]]
             policy = "lru"
             rows = 6
@@ -161,7 +182,7 @@ class DeviceRunTest {
                 Main.class,
                 List.of("run", definition.toString(), "--backend", "cuda", "--out", out.toString()),
                 Map.of());
-        assertThat(lines).contains("- Check: equal - holds, 4 rows", "not freed: 0");
+        assertThat(lines).contains("- Check: equal - holds, 6 rows", "not freed: 0");
 
         List<ResultRow> rows = ResultsCsv.read(out.resolve("results.csv"));
         List<String> measured = new ArrayList<>();
@@ -174,11 +195,19 @@ class DeviceRunTest {
                         .isCloseTo(7, within(1e-3));
             }
         }
-        assertThat(measured).containsExactly("resident  ", "pool host-view ", "pool streamed 0", "pool streamed 16");
-        assertThat(rows.stream().filter(row -> row.text("status").equals("refused")))
-                .singleElement()
-                .satisfies(row ->
-                        assertThat(row.text("reason")).startsWith("graph mode full: rows streamed by the copy engine"));
+        assertThat(measured)
+                .containsExactly(
+                        "resident  ", "pool host-view ", "pool streamed 0", "pool streamed 16", "pool  ", "pool  ");
+        assertThat(rows.stream()
+                        .filter(row -> row.text("status").equals("refused"))
+                        .map(row -> row.text("reason")))
+                .satisfiesExactly(
+                        full -> assertThat(full).startsWith("graph mode full: rows streamed by the copy engine"),
+                        silent -> assertThat(silent)
+                                .isEqualTo("rest is full, expected axes.context beside it:"
+                                        + " the tokens of KV cache that decode reads"));
+        assertThat(rows.stream().map(row -> row.text("note")))
+                .contains("experts, 65536 dense bytes, 352 bytes a token of context and a router a layer");
         assertThat(rows.stream().filter(row -> row.text("basis").equals("modelled")))
                 .singleElement()
                 .satisfies(row -> {
@@ -187,11 +216,11 @@ class DeviceRunTest {
                     assertThat(row.number("decode_tok_per_s").orElseThrow()).isPositive();
                 });
         assertThat(Files.readAllLines(out.resolve("details/decode_times.csv")))
-                .hasSize(1 + 3 * 2) // three pools, stretches of three forwards and of one
+                .hasSize(1 + 5 * 2) // five pools, stretches of three forwards and of one
                 .contains("\"engine=pool,graph_mode=full-decode,partition=host-view,memory=48GiB\""
                         + ",3,1,0.250000,0.250000,0.250000");
         assertThat(rows.get(1).text("context_capacity_tokens"))
-                .isEqualTo(rows.get(5).text("context_capacity_tokens"));
+                .isEqualTo(rows.get(rows.size() - 1).text("context_capacity_tokens"));
     }
 
     /** Rows moved are held to the simulation by the run itself: a cell where they differ fails. */

@@ -21,14 +21,14 @@ public final class DeviceForward implements AutoCloseable {
     private final DeviceModel model;
     private final CallMemory memory;
     private final LayerCalls calls;
-    private final DenseWork dense; // null for none
+    private final RestWork rest;
     private final RouteReplay routes;
     private final DecodeGraph mode;
     private final List<CudaGraph> graphs = new ArrayList<>(); // none; one a layer; or one
 
     /** Prepares, warms up and, if asked, captures; with the gate closed, if the engine is a pool. */
     public DeviceForward(DeviceModel model, LayerEngine engine, ForwardSpec spec) {
-        if (spec.mode() == DecodeGraph.PIECEWISE && spec.denseBytes() == 0) {
+        if (spec.mode() == DecodeGraph.PIECEWISE && spec.rest().isNothing()) {
             throw new BadInputException(
                     "graph mode is piecewise, expected another without the dense stand-in: a graph around nothing");
         }
@@ -38,16 +38,9 @@ public final class DeviceForward implements AutoCloseable {
             memory = new CallMemory(model, spec.tokens(), spec.inputs());
             upload(spec.seed());
             calls = engine.bind(memory);
-            dense = spec.denseBytes() == 0 ? null : new DenseWork(model, memory, spec.denseBytes());
+            rest = new RestWork(model, memory, spec.rest());
             routes = new RouteReplay(
-                    model,
-                    engine,
-                    calls,
-                    memory,
-                    spec.tape(),
-                    spec.hashSlots(),
-                    spec.reading(),
-                    layer -> dense == null ? 0 : dense.digest(layer));
+                    model, engine, calls, memory, spec.tape(), spec.hashSlots(), spec.reading(), rest::digest);
             for (int layer = 0; layer < model.layers(); layer++) {
                 enqueueBetween(layer, model.stream());
                 calls.enqueue(layer, model.stream());
@@ -92,10 +85,13 @@ public final class DeviceForward implements AutoCloseable {
 
     /** All of a layer that is not its experts. */
     private void enqueueBetween(int layer, CudaStream stream) {
-        if (dense != null) {
-            dense.enqueue(layer, stream);
-        }
+        rest.enqueue(layer, stream);
         routes.enqueue(layer, stream);
+    }
+
+    /** How many tokens of KV cache each layer of the next forwards reads, where a stand-in reads one. */
+    public void setContext(long tokens) {
+        rest.setContext(tokens, model.stream());
     }
 
     /** Starts the tape again. Placement stays as it is. */
@@ -164,9 +160,7 @@ public final class DeviceForward implements AutoCloseable {
     public void close() {
         graphs.forEach(CudaGraph::close);
         routes.close();
-        if (dense != null) {
-            dense.close();
-        }
+        rest.close();
         calls.close();
         memory.close();
     }

@@ -10,7 +10,7 @@ package org.expertpool.pool.cuda.engine;
  * @param hashSlots forwards whose hashes are kept, the last ones
  * @param reading of outputs before the next layer is routed
  * @param mode how it reaches the device
- * @param denseBytes bytes that each layer reads from device memory in the place of its dense weights; 0: none
+ * @param rest what each layer does beside its experts
  */
 public record ForwardSpec(
         int tokens,
@@ -20,17 +20,22 @@ public record ForwardSpec(
         int hashSlots,
         RouteReplay.Reading reading,
         DecodeGraph mode,
-        long denseBytes) {
+        LayerRest rest) {
     /** All of every output read and hashed, and nothing beside the MoE. */
     public static ForwardSpec of(int tokens, RoutingTape tape, int inputs, long seed, int hashSlots, DecodeGraph mode) {
-        return new ForwardSpec(tokens, tape, inputs, seed, hashSlots, RouteReplay.Reading.ALL, mode, 0);
+        return new ForwardSpec(tokens, tape, inputs, seed, hashSlots, RouteReplay.Reading.ALL, mode, LayerRest.NOTHING);
     }
 
     public ForwardSpec withReading(RouteReplay.Reading next) {
-        return new ForwardSpec(tokens, tape, inputs, seed, hashSlots, next, mode, denseBytes);
+        return new ForwardSpec(tokens, tape, inputs, seed, hashSlots, next, mode, rest);
     }
 
-    public ForwardSpec withDenseBytes(long next) {
+    public ForwardSpec withRest(LayerRest next) {
         return new ForwardSpec(tokens, tape, inputs, seed, hashSlots, reading, mode, next);
+    }
+
+    /** A read of so many bytes in each layer in the place of its dense weights, and nothing else. */
+    public ForwardSpec withDenseBytes(long next) {
+        return withRest(LayerRest.dense(next));
     }
 }

@@ -58,7 +58,7 @@ final class EmulatedLeaks {
     private DeviceForward forward(DeviceModel model, LayerEngine engine) {
         RoutingTape tape = ForwardFixture.tape(1);
         ForwardSpec spec = ForwardSpec.of(1, tape, 2, 1, 2, DecodeGraph.FULL_DECODE);
-        return new DeviceForward(model, engine, spec.withDenseBytes(256));
+        return new DeviceForward(model, engine, spec.withRest(new LayerRest(256, 32, 8, true)));
     }
 
     private <T> T inTheEnd(String what, Supplier<T> make) {
