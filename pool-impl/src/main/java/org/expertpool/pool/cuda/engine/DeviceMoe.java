@@ -19,6 +19,7 @@ public final class DeviceMoe implements AutoCloseable {
     private final CudaContext context;
     private final MoeShape shape;
     private final int maxTokens;
+    private final CudaStream stream;
     private final DeviceBuffer memory;
     final long inner;
     final long laneOut;
@@ -27,10 +28,12 @@ public final class DeviceMoe implements AutoCloseable {
     final long blockExperts;
     final long paddedLanes;
 
+    /** @param stream that all calls go to: two at a time would write over each other's scratch memory */
     public DeviceMoe(CudaContext context, MoeShape shape, int maxTokens, CudaStream stream) {
         this.context = context;
         this.shape = shape;
         this.maxTokens = maxTokens;
+        this.stream = stream;
         long lanes = shape.lanes(maxTokens);
         long blocks = maxBlocks(lanes, shape.experts(), LEAST_BLOCK_LANES);
         long placed = Math.max(
@@ -88,6 +91,13 @@ public final class DeviceMoe implements AutoCloseable {
     /** Whether calls of so many tokens may read missed rows on the host ({@link MoeCall#withMissed}). */
     boolean readsMissed(int tokens) {
         return MoeWay.isDecode(tokens, shape.lanes(tokens));
+    }
+
+    /** Refuses a stream other than that of all calls. */
+    void requireStream(CudaStream other) {
+        if (other != stream) {
+            throw new IllegalStateException("MoE scratch memory on a second stream, expected one memory a stream");
+        }
     }
 
     private MoeCall admitted(MoeCall call) {

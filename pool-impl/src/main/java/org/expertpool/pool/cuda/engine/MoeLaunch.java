@@ -32,6 +32,7 @@ public final class MoeLaunch implements AutoCloseable {
     }
 
     private final CudaContext context;
+    private final DeviceMoe moe;
     private final KernelArgument argument;
     private final int blockLanes;
     private final int maxBlocks;
@@ -41,6 +42,7 @@ public final class MoeLaunch implements AutoCloseable {
 
     MoeLaunch(CudaContext context, DeviceMoe moe, MoeCall call, MoeWay way) {
         this.context = context;
+        this.moe = moe;
         argument = new KernelArgument(context, MOE_PARAMS);
         int laneCount = moe.shape().lanes(call.tokens());
         blockLanes = way.blockLanes();
@@ -73,9 +75,9 @@ public final class MoeLaunch implements AutoCloseable {
 
     /** Enqueues the whole call. */
     public void enqueue(CudaStream stream) {
-        align.forEach(step -> step.enqueue(stream));
-        gemms.forEach(step -> step.enqueue(stream));
-        sum.forEach(step -> step.enqueue(stream));
+        enqueue(align, stream);
+        enqueue(gemms, stream);
+        enqueue(sum, stream);
     }
 
     /**
@@ -83,16 +85,17 @@ public final class MoeLaunch implements AutoCloseable {
      * whose expert rows are -1 for each other's experts, and one sum make a whole.
      */
     public void enqueueAlign(CudaStream stream) {
-        parts(align).forEach(step -> step.enqueue(stream));
+        enqueue(parts(align), stream);
     }
 
     /** Enqueues the GEMMs over the lanes as they were last aligned. */
     public void enqueueGemms(CudaStream stream) {
-        parts(gemms).forEach(step -> step.enqueue(stream));
+        enqueue(parts(gemms), stream);
     }
 
     /** As {@link #enqueueGemms(CudaStream)}, of so many blocks of aligned lanes from one on. */
     public void enqueueGemms(int firstBlock, int blocks, CudaStream stream) {
+        moe.requireStream(stream);
         argument.struct().putInt(MOE_PARAMS.offset("firstBlock"), firstBlock);
         parts(gemms).forEach(step -> step.enqueue(blocks, maxBlocks, stream));
         argument.struct().putInt(MOE_PARAMS.offset("firstBlock"), 0);
@@ -105,12 +108,17 @@ public final class MoeLaunch implements AutoCloseable {
 
     /** Enqueues the sum over the slots of all lanes that have an expert. */
     public void enqueueSum(CudaStream stream) {
-        parts(sum).forEach(step -> step.enqueue(stream));
+        enqueue(parts(sum), stream);
     }
 
     @Override
     public void close() {
         argument.close();
+    }
+
+    private void enqueue(List<Step> steps, CudaStream stream) {
+        moe.requireStream(stream);
+        steps.forEach(step -> step.enqueue(stream));
     }
 
     private List<Step> parts(List<Step> steps) {

@@ -31,12 +31,14 @@ class DeviceMoeTest {
                         "bf16 not finite equal",
                         "bf16 in parts equal",
                         "bf16 copied rows equal",
+                        "bf16 MoE scratch memory on a second stream, expected one memory a stream",
                         "fp16 bank 1 2 3 4 5 130 tokens equal",
                         "fp16 host view 1 2 3 4 5 130 tokens equal",
                         "fp16 missed rows kept; tokens is 5, too many to read missed rows",
                         "fp16 not finite equal",
                         "fp16 in parts equal",
                         "fp16 copied rows equal",
+                        "fp16 MoE scratch memory on a second stream, expected one memory a stream",
                         "not freed: 0");
     }
 

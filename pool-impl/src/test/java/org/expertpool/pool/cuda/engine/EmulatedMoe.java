@@ -67,6 +67,30 @@ final class EmulatedMoe {
         compareNotFinite(bank, rowOfExpert);
         compareParts(bank, rowOfExpert);
         compareCopies(bank);
+        refusesASecondStream(bank, rowOfExpert);
+    }
+
+    /** Two streams over one scratch memory (marlin-nvfp4 8, row 18); each with its own is fine. */
+    private void refusesASecondStream(DeviceBank bank, int[] rowOfExpert) {
+        Inputs inputs = new Inputs(3);
+        try (CudaStream other = new CudaStream(context);
+                DeviceMoe moe = new DeviceMoe(context, shape, 3, stream);
+                DeviceMoe others = new DeviceMoe(context, shape, 3, other);
+                MoeLaunch launch = moe.bind(inputs.call(bank.view(), rowOfExpert));
+                MoeLaunch theirs = others.bind(inputs.call(bank.view(), rowOfExpert))) {
+            try {
+                launch.enqueue(other);
+                throw new AssertionError("a second stream was taken");
+            } catch (IllegalStateException refused) {
+                say(refused.getMessage());
+            }
+            other.synchronise("clear the scratch memory");
+            short[] actual = inputs.run(queue -> {
+                theirs.enqueue(other);
+                other.synchronise("run a call on another stream");
+            });
+            require(Arrays.equals(actual, inputs.expected()), "its own stream");
+        }
     }
 
     private void compare(String name, RowView rows, int[] rowOfExpert) {
