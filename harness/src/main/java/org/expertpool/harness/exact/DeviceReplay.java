@@ -202,8 +202,12 @@ public final class DeviceReplay implements AutoCloseable {
         }
     }
 
-    /** Runs the whole pass. */
-    public Result run() {
+    /**
+     * Runs the whole pass.
+     *
+     * @param between run before each stretch of forwards that share width and kind; the device is idle then
+     */
+    public Result run(Runnable between) {
         MessageDigest digest = sha256();
         Map<Kind, Long> done = new TreeMap<>();
         List<Double> decode = new ArrayList<>();
@@ -214,6 +218,7 @@ public final class DeviceReplay implements AutoCloseable {
         RouteReplay.Counts planned = new RouteReplay.Counts(0, 0, 0, 0);
         HostPlans hostPlanned = HostPlans.NONE;
         for (Stretch stretch : stretches) {
+            between.run();
             DeviceForward forward = forwards.get(stretch.kind);
             LayerEngine engine = counted.get(stretch.kind);
             HostPlans hostBefore = engine == null ? HostPlans.NONE : engine.hostPlans();

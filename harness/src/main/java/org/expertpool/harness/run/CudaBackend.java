@@ -111,10 +111,9 @@ final class CudaBackend implements CellBackend {
         row.put("device", session.deviceName());
         DeviceModel experts = session.experts(cell.seed().orElse(1));
         try (DeviceLimit limit = new DeviceLimit(definition.memory(), cell, context, besideBytes(cell))) {
-            long budgetBytes = limit.rowBudgetBytes();
-            limit.admit(engines.bankBytes(cell, experts, budgetBytes));
+            limit.admit(budgetBytes -> engines.bankBytes(cell, experts, budgetBytes));
             try {
-                run(cell, trace, experts, budgetBytes, row);
+                run(cell, trace, experts, limit, row);
             } catch (CudaException failure) {
                 throw limit.meaning(failure);
             }
@@ -122,11 +121,11 @@ final class CudaBackend implements CellBackend {
         }
     }
 
-    private void run(Cell cell, RoutingTrace trace, DeviceModel experts, long budgetBytes, ResultRow.Builder row) {
-        try (DeviceEngine engine = engines.install(cell, trace, experts, budgetBytes);
+    private void run(Cell cell, RoutingTrace trace, DeviceModel experts, DeviceLimit limit, ResultRow.Builder row) {
+        try (DeviceEngine engine = engines.install(cell, trace, experts, limit.rowBudgetBytes());
                 DeviceReplay replay = replay(cell, trace, experts, engine)) {
             engine.begin();
-            DeviceReplay.Result result = replay.run();
+            DeviceReplay.Result result = replay.run(limit::grow);
             row.put("free_bytes_min", experts.context().freeBytes());
             engine.finish(result, row);
             if (cell.isPool() && cell.memoryBytes().isPresent()) {

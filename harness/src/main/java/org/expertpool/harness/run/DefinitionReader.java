@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
+import org.expertpool.harness.units.ByteSize;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelPresets;
@@ -39,6 +40,7 @@ final class DefinitionReader {
             "reported",
             "ballast",
             "beyond_memory",
+            "ballast_growth",
             "trace",
             "window",
             "axes",
@@ -143,7 +145,10 @@ final class DefinitionReader {
         if (beyond.equals("lift") && !ballast.asBoolean()) {
             throw root.bad("beyond_memory", "no such key without ballast = true");
         }
-        return new DeviceLimit.Rule(ballast.asBoolean(), beyond.equals("lift"));
+        long growth = root.optionalText("ballast_growth")
+                .map(size -> ByteSize.parse(file + ": ballast_growth", size))
+                .orElse(0L);
+        return new DeviceLimit.Rule(ballast.asBoolean(), beyond.equals("lift"), growth);
     }
 
     private static Optional<Details> details(TomlTable root) {

@@ -1,6 +1,9 @@
 package org.expertpool.harness.run;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.function.LongUnaryOperator;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaException;
@@ -17,8 +20,9 @@ final class DeviceLimit implements AutoCloseable {
      *
      * @param ballast whether the limit is made real
      * @param lift whether cells whose rows cannot fit run without it, instead of being refused
+     * @param growthBytes more are held before each stretch of a cell's forwards, until no more are to be had; 0: none
      */
-    record Rule(boolean ballast, boolean lift) {}
+    record Rule(boolean ballast, boolean lift, long growthBytes) {}
 
     /** Left by rows that fill what there is: for tapes, scratch, inputs and graphs. */
     private static final long RESERVE_BYTES = 1L << 30;
@@ -27,8 +31,11 @@ final class DeviceLimit implements AutoCloseable {
     private final Cell cell;
     private final CudaContext context;
     private final long denseBytes;
-    private DeviceBuffer ballast;
+    private final List<DeviceBuffer> held = new ArrayList<>();
+    private long rowBudgetBytes;
     private boolean lifted;
+    private long grownBytes;
+    private String grownUntil; // why the ballast grows no more; null while it does
 
     /** @param denseBytes that the cell holds beside its rows */
     DeviceLimit(Rule rule, Cell cell, CudaContext context, long denseBytes) {
@@ -40,6 +47,10 @@ final class DeviceLimit implements AutoCloseable {
 
     /** What is left for rows that are to fill the memory; 0 without a limit. */
     long rowBudgetBytes() {
+        return rowBudgetBytes;
+    }
+
+    private long budgetBytes() {
         long memory = cell.memoryBytes().orElse(0);
         if (!isReal()) {
             return memory;
@@ -48,8 +59,14 @@ final class DeviceLimit implements AutoCloseable {
         return Math.max(0, memory - used - denseBytes - RESERVE_BYTES);
     }
 
-    /** Refuses, before anything is allocated, rows that do not fit; else sets up the ballast, or lifts the limit. */
-    void admit(long bankBytes) {
+    /**
+     * Refuses, before anything is allocated, rows that do not fit; else sets up the ballast, or lifts the limit.
+     *
+     * @param rows bytes of the cell's rows, where so many are left for such as fill the memory
+     */
+    void admit(LongUnaryOperator rows) {
+        rowBudgetBytes = budgetBytes();
+        long bankBytes = rows.applyAsLong(rowBudgetBytes);
         long free = context.freeBytes();
         long beyond =
                 isReal() ? Math.max(0, context.totalBytes() - cell.memoryBytes().getAsLong()) : 0;
@@ -66,23 +83,41 @@ final class DeviceLimit implements AutoCloseable {
                     Locale.ROOT, "expert rows take %d bytes of device memory, expected at most %d", bankBytes, most));
         }
         if (beyond > 0) {
-            ballast = new DeviceBuffer(context, beyond);
+            held.add(new DeviceBuffer(context, beyond));
+        }
+    }
+
+    /** Lets the ballast grow, if the definition says so; what is under way has its memory and goes on. */
+    void grow() {
+        if (rule.growthBytes() == 0 || grownUntil != null) {
+            return;
+        }
+        try {
+            held.add(new DeviceBuffer(context, rule.growthBytes()));
+            grownBytes += rule.growthBytes();
+        } catch (CudaException failure) {
+            if (!failure.isOutOfMemory()) {
+                throw failure;
+            }
+            grownUntil = failure.getMessage();
         }
     }
 
     /** What a failure for want of memory means: under a limit that is real, that the cell does not fit it. */
     RuntimeException meaning(CudaException failure) {
-        return ballast == null || !failure.isOutOfMemory()
+        return held.isEmpty() || !failure.isOutOfMemory()
                 ? failure
                 : new BadInputException(
-                        "memory is " + cell.setting(Axis.MEMORY).orElse("") + ", expected more: "
+                        "memory is " + cell.setting(Axis.MEMORY).orElse("the device's") + ", expected more: "
                                 + failure.getMessage(),
                         failure);
     }
 
     /** To be said of the cell's row. */
     String note() {
-        return lifted ? "; limit lifted: the rows take more than memory" : "";
+        return (lifted ? "; limit lifted: the rows take more than memory" : "")
+                + (rule.growthBytes() == 0 ? "" : "; ballast grown by " + grownBytes + " bytes")
+                + (grownUntil == null ? "" : " until " + grownUntil);
     }
 
     private boolean isReal() {
@@ -91,8 +126,6 @@ final class DeviceLimit implements AutoCloseable {
 
     @Override
     public void close() {
-        if (ballast != null) {
-            ballast.close();
-        }
+        held.forEach(DeviceBuffer::close);
     }
 }

@@ -141,6 +141,22 @@ class CudaBackendTest {
     }
 
     @Test
+    void aRunGoesOnWhereOthersTakeAllMemoryThatIsLeft() throws Exception {
+        String one = DEFINITION.replace("seed = [1, 2]", "seed = 1");
+        Files.writeString(definition, one);
+        run(Map.of());
+        List<String> undisturbed = hashes(out);
+        out = folder.resolve("pressed");
+        Files.writeString(definition, "ballast_growth = \"3MiB\"\n" + one);
+        assertThat(run(Map.of("EMULATED_MEMORY_BYTES", "4400000"))).contains("not freed: 0");
+        assertThat(hashes(out)).isEqualTo(undisturbed);
+        assertThat(ResultsCsv.readDirectory(out))
+                .allSatisfy(row -> assertThat(row.text("note"))
+                        .isEqualTo("experts alone; ballast grown by 3145728 bytes until allocate 3145728 device bytes: "
+                                + "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)"));
+    }
+
+    @Test
     void whereTheDeviceIsLostTheRunEndsThereAndGoesOnLater() throws Exception {
         List<String> lines = run(Map.of("EMULATED_FAIL", "cuGraphLaunch", "EMULATED_FAIL_AFTER", "5"));
         assertThat(cells(lines)).hasSize(2);
