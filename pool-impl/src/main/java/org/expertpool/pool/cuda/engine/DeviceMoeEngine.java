@@ -2,6 +2,7 @@ package org.expertpool.pool.cuda.engine;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.PinnedSlab;
 import org.expertpool.pool.engine.MoeEngine;
 import org.expertpool.pool.plan.Lanes;
@@ -64,8 +65,13 @@ public final class DeviceMoeEngine implements MoeEngine, AutoCloseable {
     }
 
     private Width width(int tokens) {
-        CallMemory memory = new CallMemory(model, tokens, 1);
-        return new Width(memory, new PinnedSlab(model.context(), memory.memory().bytes()), engine.bind(memory));
+        try (CudaContext.Attempt all = model.context().attempt()) {
+            CallMemory memory = new CallMemory(model, tokens, 1);
+            Width width = new Width(
+                    memory, new PinnedSlab(model.context(), memory.memory().bytes()), engine.bind(memory));
+            all.succeeded();
+            return width;
+        }
     }
 
     @Override
