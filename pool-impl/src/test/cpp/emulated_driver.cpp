@@ -37,6 +37,7 @@ namespace {
 
 constexpr int kInvalidValue = 1;
 constexpr int kOutOfMemory = 2;
+constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 constexpr int kNotFound = 500;
 constexpr int kIllegalAddress = 700;
 constexpr int kCaptureUnsupported = 900;
@@ -225,6 +226,7 @@ void runBlocks(const Grid& grid, const std::function<void()>& kernel) {
 struct Kernel {
   std::function<bool(const void*, const Grid&)> asExpected;
   std::function<Work(const void*, const Grid&)> bind;
+  mutable int mostSharedBytes = 48 << 10;  // dynamic ones of a block, as cuFuncSetAttribute has it
 };
 
 template <typename Params, typename Expected, typename Body>
@@ -419,7 +421,15 @@ int cuModuleGetFunction(const void** function, void*, const char* name) {
   *function = &found->second;
   return result("cuModuleGetFunction");
 }
-int cuFuncSetAttribute(void*, int, int) { return result("cuFuncSetAttribute"); }
+int cuFuncSetAttribute(const Kernel* kernel, int attribute, int value) {
+  if (attribute == kMaxDynamicSharedBytes) kernel->mostSharedBytes = value;
+  return result("cuFuncSetAttribute");
+}
+int cuFuncGetAttribute(int* value, int attribute, const Kernel* kernel) {
+  if (attribute != kMaxDynamicSharedBytes) return kInvalidValue;
+  *value = kernel->mostSharedBytes;
+  return result("cuFuncGetAttribute");
+}
 
 int cuMemGetInfo_v2(size_t* free, size_t* total) {
   onStairs = !onStairs;
@@ -583,7 +593,7 @@ int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned
   counted.kernels += !stream->capture;
   if (isSkipped(kernel)) return enqueue("cuLaunchKernel", stream, [] {});
   const Grid grid = {static_cast<int>(blocks), static_cast<int>(threads), static_cast<int>(sharedBytes)};
-  if (extra || !kernel.asExpected(arguments[0], grid)) return kInvalidValue;
+  if (extra || grid.sharedBytes > kernel.mostSharedBytes || !kernel.asExpected(arguments[0], grid)) return kInvalidValue;
   return enqueue("cuLaunchKernel", stream, kernel.bind(arguments[0], grid));
 }
 

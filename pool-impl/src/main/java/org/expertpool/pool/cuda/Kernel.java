@@ -31,13 +31,22 @@ public final class Kernel implements AutoCloseable {
 
     /**
      * Allows launches with up to so many bytes of dynamic shared memory, where the default of 48 KiB is too little, and
-     * gives shared memory what the first-level cache could have, so that several such blocks run at a time.
+     * gives shared memory what the first-level cache could have, so that several such blocks run at a time. What was allowed
+     * stays: the driver keeps one figure a function, which launches bound before share.
      */
     public void allowSharedBytes(int bytes) {
-        set(
-                "allow " + name + " " + bytes + " shared bytes",
-                CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                bytes);
+        int[] allowed = new int[1];
+        CudaException.check(
+                "ask how many shared bytes " + name + " may take",
+                "cuFuncGetAttribute",
+                JCudaDriver.cuFuncGetAttribute(
+                        allowed, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+        if (bytes > allowed[0]) {
+            set(
+                    "allow " + name + " " + bytes + " shared bytes",
+                    CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                    bytes);
+        }
         set(
                 "prefer shared memory for " + name,
                 CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,

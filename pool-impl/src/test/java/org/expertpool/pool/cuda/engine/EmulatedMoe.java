@@ -64,6 +64,7 @@ final class EmulatedMoe {
         compare("bank", bank.view(), rowOfExpert);
         compare("host view", new RowView(source.deviceRow(1), shape.row(), true), new int[] {0, 1, 2});
         compareMissed(bank, rowOfExpert);
+        compareBoundFirst(bank, rowOfExpert);
         compareNotFinite(bank, rowOfExpert);
         compareParts(bank, rowOfExpert);
         compareCopies(bank);
@@ -157,6 +158,19 @@ final class EmulatedMoe {
             say("missed rows kept; " + refusal(() -> moe.bind(wide)));
         }
         bank.copyIn(rowOfExpert[missed], source, 1, missed, 1, stream);
+    }
+
+    /** A call of more shared memory, launched after one of less was bound: what a kernel may take is the kernel's. */
+    private void compareBoundFirst(DeviceBank bank, int[] rowOfExpert) {
+        Inputs inputs = new Inputs(4);
+        RowView host = new RowView(source.deviceRow(1), shape.row(), true);
+        try (DeviceMoe moe = new DeviceMoe(context, shape, 4, stream);
+                MoeLaunch onHost = moe.bind(inputs.call(host, new int[] {0, 1, 2}));
+                MoeLaunch inBank = moe.bind(inputs.call(bank.view(), rowOfExpert))) {
+            require(Arrays.equals(inputs.run(onHost::enqueue), inputs.expected()), "bound first");
+            require(Arrays.equals(inputs.run(inBank::enqueue), inputs.expected()), "bound last");
+            say("bound first equal");
+        }
     }
 
     /** One alignment, the GEMMs of bank and host apart, one sum. */
