@@ -106,7 +106,7 @@ class ExperimentRunnerTest {
         definition = Definitions.read(
                 folder,
                 Definitions.SMALL,
-                "rows=20,31,22,24",
+                "rows=20,15,22,24",
                 "policy=lru",
                 "protocol.repetitions=1",
                 "matrix=[{}]",
@@ -117,7 +117,7 @@ class ExperimentRunnerTest {
         assertThat(names(out)).contains("environment.json", "README.md");
         assertThat(run(out, true, "1/1").isSuccess()).isFalse();
         assertThat(ResultsCsv.readDirectory(out).stream().map(row -> row.text("rows_per_layer") + row.text("status")))
-                .containsExactly("20ok", "31failed", "22ok", "24ok");
+                .containsExactly("20ok", "15failed", "22ok", "24ok");
         assertThat(measured()).hasSize(4);
     }
 

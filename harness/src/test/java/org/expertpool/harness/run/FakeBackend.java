@@ -44,7 +44,7 @@ final class FakeBackend implements CellBackend {
             case 16 -> throw new SkippedException("no trace");
             case 17 -> throw new BadInputException("rows: 17 is odd");
             case 18 -> throw new IllegalStateException("broken\nbadly");
-            case 31 -> throw new RunEndedException("the device is lost", new IllegalStateException("error 700"));
+            case 15 -> throw new RunEndedException("the device is lost", new IllegalStateException("error 700"));
             default -> row.put("decode_tok_per_s", 10.0 + repetition);
         }
     }
