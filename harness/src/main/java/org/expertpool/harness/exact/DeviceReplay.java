@@ -147,7 +147,7 @@ public final class DeviceReplay implements AutoCloseable {
 
     private Map<Kind, Integer> survey(RoutingTrace trace, ScoreWindow window) {
         Map<Kind, Integer> counts = new TreeMap<>();
-        walk(trace, window, (cursor, scored) -> {
+        window.walk(trace, (cursor, scored) -> {
             Kind kind = Kind.of(cursor);
             counts.merge(kind, 1, Integer::sum);
             Stretch next = new Stretch(kind, scored, cursor.startsSequence(), cursor.position(), 1);
@@ -174,7 +174,7 @@ public final class DeviceReplay implements AutoCloseable {
         int[] callIds = new int[lanes];
         float[] callWeights = new float[lanes];
         int[] at = {0};
-        walk(trace, window, (cursor, scored) -> {
+        window.walk(trace, (cursor, scored) -> {
             for (int layer = 0; layer < layers && Kind.of(cursor).equals(kind); layer++) {
                 cursor.ids(layer, callIds);
                 cursor.weights(layer, callWeights);
@@ -184,22 +184,6 @@ public final class DeviceReplay implements AutoCloseable {
             }
         });
         return new RoutingTape(count, layers, lanes, ids, weights);
-    }
-
-    private interface Visitor {
-        void visit(ForwardCursor cursor, boolean scored);
-    }
-
-    private static void walk(RoutingTrace trace, ScoreWindow window, Visitor visitor) {
-        ForwardCursor cursor = trace.cursor();
-        long sequence = -1;
-        while (cursor.next()) {
-            sequence += sequence < 0 || cursor.startsSequence() ? 1 : 0;
-            if (window.isOver(cursor.forward(), sequence)) {
-                return;
-            }
-            visitor.visit(cursor, window.counts(cursor.forward(), sequence));
-        }
     }
 
     /**

@@ -61,19 +61,12 @@ public final class EngineRun {
     }
 
     private Result run(ScoreWindow window, Runnable scoringBegins) {
-        ForwardCursor cursor = trace.cursor();
-        long sequence = -1;
-        while (cursor.next()) {
-            sequence += sequence < 0 || cursor.startsSequence() ? 1 : 0;
-            if (window.isOver(cursor.forward(), sequence)) {
-                break;
-            }
-            boolean scored = window.counts(cursor.forward(), sequence);
+        window.walk(trace, (cursor, scored) -> {
             if (scored && forwards++ == 0) {
                 scoringBegins.run();
             }
             forward(cursor, scored && !cursor.isPrefill());
-        }
+        });
         return new Result(hash.hex(), forwards, decodeTokens, decodeNanos, layerNanos);
     }
 

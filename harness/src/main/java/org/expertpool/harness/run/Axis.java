@@ -70,6 +70,9 @@ enum Axis {
     /** Rest of the model, on a device: a read of as many bytes as each layer's dense weights have. */
     static final String DENSE = "dense";
 
+    /** Rest of the model, on a device: that read, a read of a KV cache of {@code context} tokens, and the router. */
+    static final String FULL = "full";
+
     /** Embedding rows by token: none. */
     static final String NO_ROWS = "off";
 
@@ -78,9 +81,6 @@ enum Axis {
 
     /** Embedding rows by token: gathered on the host while a forward's first layer runs. */
     static final String DEFERRED_ROWS = "deferred";
-
-    /** Rest of the model, on a device: that read, a read of a KV cache of {@code context} tokens, and the router. */
-    static final String FULL = "full";
 
     /** Partition path of a pool: rows that are not resident are read through the host's device view. */
     static final String HOST_VIEW = "host-view";

@@ -11,9 +11,7 @@ import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.exact.CallTally;
 import org.expertpool.harness.exact.EngineRun;
 import org.expertpool.harness.record.ResultRow;
-import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.sim.SimulationResult;
-import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.bank.HostSource;
@@ -154,17 +152,9 @@ final class JavaBackend implements CellBackend {
 
     /** Of the forwards up to the end of what is scored, where a replay ends. */
     private double multiplyAdds(Cell cell, RoutingTrace trace) {
-        ScoreWindow score = definition.window(cell).score();
-        long tokens = 0;
-        long sequence = -1;
-        for (ForwardCursor cursor = trace.cursor(); cursor.next(); ) {
-            sequence += sequence < 0 || cursor.startsSequence() ? 1 : 0;
-            if (score.isOver(cursor.forward(), sequence)) {
-                break;
-            }
-            tokens += cursor.tokens();
-        }
-        return 3.0 * tokens * model.layers() * model.topK() * model.hidden() * model.expertWidth();
+        long[] tokens = {0};
+        definition.window(cell).score().walk(trace, (cursor, scored) -> tokens[0] += cursor.tokens());
+        return 3.0 * tokens[0] * model.layers() * model.topK() * model.hidden() * model.expertWidth();
     }
 
     /** The experts of a seed; those of the last one are kept, as cells with the same seed follow each other. */

@@ -5,7 +5,6 @@ import org.expertpool.harness.trace.ForwardCursor;
 import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.plan.PlannerWidth;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
 import org.expertpool.pool.plan.PoolTables;
@@ -74,36 +73,30 @@ public final class FillingReplay {
     }
 
     private SimulationResult run() {
-        ForwardCursor cursor = trace.cursor();
-        int plannedLanes = PlannerWidth.of(pool.topK(), request.decodeTokens()).lanes();
-        long sequence = -1;
-        while (cursor.next()) {
-            sequence += sequence < 0 || cursor.startsSequence() ? 1 : 0;
-            if (request.score().isOver(cursor.forward(), sequence)) {
-                break;
-            }
-            boolean scored = request.score().counts(cursor.forward(), sequence);
-            int lanes = Math.multiplyExact(cursor.tokens(), pool.topK());
-            int[] ids = new int[lanes];
-            float[] weights = new float[lanes];
-            boolean planned = lanes <= plannedLanes;
-            for (int layer = 0; layer < pool.layers(); layer++) {
-                cursor.ids(layer, ids);
-                cursor.weights(layer, weights);
-                if (planned) {
-                    plan(layer, ids, weights, scored);
-                } else {
-                    fill(layer, planner.sanitise(ids, weights, lanes), scored);
-                }
-            }
-            if (scored) {
-                forwards += planned ? 1 : 0;
-                tokens += planned ? cursor.tokens() : 0;
-                partitionForwards += planned ? 0 : 1;
-            }
-        }
+        request.score().walk(trace, this::forward);
         TableCheck.require(planner.tables());
         return result();
+    }
+
+    private void forward(ForwardCursor cursor, boolean scored) {
+        int lanes = Math.multiplyExact(cursor.tokens(), pool.topK());
+        int[] ids = new int[lanes];
+        float[] weights = new float[lanes];
+        boolean planned = lanes <= pool.width().lanes();
+        for (int layer = 0; layer < pool.layers(); layer++) {
+            cursor.ids(layer, ids);
+            cursor.weights(layer, weights);
+            if (planned) {
+                plan(layer, ids, weights, scored);
+            } else {
+                fill(layer, planner.sanitise(ids, weights, lanes), scored);
+            }
+        }
+        if (scored) {
+            forwards += planned ? 1 : 0;
+            tokens += planned ? cursor.tokens() : 0;
+            partitionForwards += planned ? 0 : 1;
+        }
     }
 
     private void plan(int layer, int[] ids, float[] weights, boolean scored) {

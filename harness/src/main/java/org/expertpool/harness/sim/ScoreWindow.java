@@ -1,6 +1,8 @@
 package org.expertpool.harness.sim;
 
 import java.util.Locale;
+import org.expertpool.harness.trace.ForwardCursor;
+import org.expertpool.harness.trace.RoutingTrace;
 import org.expertpool.pool.BadInputException;
 
 /**
@@ -20,6 +22,12 @@ public record ScoreWindow(Unit unit, long from, long to) {
         public String toString() {
             return name().toLowerCase(Locale.ROOT);
         }
+    }
+
+    /** What is done with a forward; the cursor stands on it. */
+    @FunctionalInterface
+    public interface Visitor {
+        void visit(ForwardCursor cursor, boolean scored);
     }
 
     public ScoreWindow {
@@ -84,5 +92,18 @@ public record ScoreWindow(Unit unit, long from, long to) {
     /** Whether the window ends before this forward or its sequence: nothing after it counts. */
     public boolean isOver(long forward, long sequence) {
         return to <= (unit == Unit.FORWARD ? forward : sequence);
+    }
+
+    /** Visits the trace's forwards in order, up to the end of the window. */
+    public void walk(RoutingTrace trace, Visitor visitor) {
+        ForwardCursor cursor = trace.cursor();
+        long sequence = -1;
+        while (cursor.next()) {
+            sequence += sequence < 0 || cursor.startsSequence() ? 1 : 0;
+            if (isOver(cursor.forward(), sequence)) {
+                return;
+            }
+            visitor.visit(cursor, counts(cursor.forward(), sequence));
+        }
     }
 }
