@@ -84,7 +84,6 @@ int main() {
   FIELD(StepOutput, copies);
   FIELD(StepOutput, routes);
   FIELD(StepOutput, safeIds);
-  FIELD(StepOutput, hitRows);
   FIELD(StepOutput, missRows);
 
   STRUCT(PlanTables);

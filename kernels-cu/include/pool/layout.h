@@ -9,7 +9,7 @@
 
 namespace pool {
 
-constexpr int32_t kLayoutVersion = 3;
+constexpr int32_t kLayoutVersion = 4;
 
 static_assert(sizeof(void*) == 8, "pointers travel as 64-bit device addresses");
 
@@ -51,10 +51,9 @@ struct alignas(16) StepOutput {
   RowCopy copies[kMaxLanes];    // entries past promoted+staged are stale
   int32_t routes[kMaxLanes];    // bank row of each lane, or -1; -1 past the step's lanes
   int32_t safeIds[kMaxLanes];   // expert of each valid lane, else -1; -1 past the step's lanes
-  int32_t hitRows[kMaxLanes];   // routes of lanes whose row needs no copy, else -1: what may be computed at once
-  int32_t missRows[kMaxLanes];  // routes of the other lanes, else -1: what waits for the copies
+  int32_t missRows[kMaxLanes];  // routes of lanes whose row needs a copy, else -1
 };
-static_assert(sizeof(StepOutput) == 16 + kMaxLanes * 24);
+static_assert(sizeof(StepOutput) == 16 + kMaxLanes * 20);
 static_assert(offsetof(StepOutput, routes) == 16 + kMaxLanes * 8);
 
 // The placement tables (pool-semantics 3). No pointer may be null.

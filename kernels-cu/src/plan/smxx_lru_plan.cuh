@@ -467,7 +467,6 @@ __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>
     const bool copied = marked >= kCopiedRow;
     const int32_t row = copied ? marked - kCopiedRow : marked;
     p.output->routes[thread + half * kWarp] = row;
-    p.output->hitRows[thread + half * kWarp] = copied ? kAbsent : row;
     p.output->missRows[thread + half * kWarp] = copied ? row : kAbsent;
   }
 }

@@ -5,7 +5,7 @@ import java.util.List;
 /** Every struct of {@code kernels-cu/include/pool/layout.h}. Little-endian, 64-bit pointers. */
 public final class KernelLayouts {
     /** Version of the layouts; a kernel binary with another is refused. */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
     /** Widest step, in lanes. */
     public static final int MAX_LANES = 64;
@@ -46,9 +46,8 @@ public final class KernelLayouts {
             .array("copies", ROW_COPY.bytes(), MAX_LANES)
             .array("routes", Integer.BYTES, MAX_LANES)
             .array("safeIds", Integer.BYTES, MAX_LANES)
-            .array("hitRows", Integer.BYTES, MAX_LANES)
             .array("missRows", Integer.BYTES, MAX_LANES)
-            .bytes(1552);
+            .bytes(1296);
 
     /** Device addresses and sizes of the placement tables. */
     public static final StructLayout PLAN_TABLES = StructLayout.struct("PlanTables")
