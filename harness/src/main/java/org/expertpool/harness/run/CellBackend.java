@@ -1,5 +1,7 @@
 package org.expertpool.harness.run;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +32,11 @@ interface CellBackend extends AutoCloseable {
     /** What went into the cells measured so far, such as traces with their hashes or seeds, by name. */
     default Map<String, String> inputs() {
         return Map.of();
+    }
+
+    /** What the run itself found out about its machine, for the environment beside the results; may use the machine. */
+    default ObjectNode machine() {
+        return JsonNodeFactory.instance.objectNode();
     }
 
     /** Told of all cells that will be measured, before the first one: work that they share can begin. */

@@ -1,5 +1,6 @@
 package org.expertpool.harness.run;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -76,6 +77,11 @@ final class CudaBackend implements CellBackend {
         Map<String, String> inputs = new TreeMap<>(traces.sources());
         inputs.put("weights", weights.source());
         return inputs;
+    }
+
+    @Override
+    public ObjectNode machine() {
+        return session.speeds();
     }
 
     @Override

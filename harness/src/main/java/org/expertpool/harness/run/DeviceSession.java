@@ -1,11 +1,15 @@
 package org.expertpool.harness.run;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Optional;
 import org.expertpool.harness.rows.HostRows;
 import org.expertpool.harness.rows.RowContent;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaException;
 import org.expertpool.pool.cuda.CudaStatus.DriverKind;
 import org.expertpool.pool.cuda.engine.DeviceModel;
+import org.expertpool.pool.cuda.model.DeviceSpeed;
 
 /** The device from the first cell that needs it to the end of a run, or to its loss, with the experts of the last seed. */
 final class DeviceSession implements AutoCloseable {
@@ -22,6 +26,7 @@ final class DeviceSession implements AutoCloseable {
     private final HostRows rows;
     private CudaContext context; // opened by the first cell, on the thread that measures
     private Loaded loaded;
+    private Optional<DeviceSpeed> before = Optional.empty();
     private boolean lost; // most of the driver's errors stay
 
     DeviceSession(ModelWeights weights, HostRows rows) {
@@ -48,6 +53,7 @@ final class DeviceSession implements AutoCloseable {
         try {
             if (context == null) {
                 context = CudaContext.open();
+                before = speed(context);
             }
             work.run(context);
         } catch (CudaException failure) {
@@ -57,6 +63,49 @@ final class DeviceSession implements AutoCloseable {
             lost = true;
             throw new RunEndedException("the device is lost: " + failure.getMessage(), failure);
         }
+    }
+
+    /**
+     * What link, memory and launches came to before the first cell, and what they come to now, each absent where it could
+     * not be measured: there was no memory, or the device is lost. A link may be slower than its name, and than it was.
+     */
+    ObjectNode speeds() {
+        ObjectNode speeds = JsonNodeFactory.instance.objectNode();
+        if (context != null) {
+            ObjectNode device = speeds.putObject("device_speed");
+            before.ifPresent(speed -> device.set("before", json(speed)));
+            if (!lost) {
+                try {
+                    run(open -> speed(open).ifPresent(speed -> device.set("after", json(speed))));
+                } catch (RunEndedException atTheEnd) {
+                    return speeds; // all cells are done
+                }
+            }
+        }
+        return speeds;
+    }
+
+    private static Optional<DeviceSpeed> speed(CudaContext context) {
+        boolean real = context.driverKind() == DriverKind.REAL;
+        try {
+            return Optional.of(
+                    DeviceSpeed.measure(context, real ? DeviceSpeed.Effort.USUAL : DeviceSpeed.Effort.LEAST));
+        } catch (CudaException failure) {
+            if (failure.isOutOfMemory()) {
+                return Optional.empty();
+            }
+            throw failure;
+        }
+    }
+
+    private static ObjectNode json(DeviceSpeed speed) {
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("host_to_device_gb_per_s", speed.hostToDevice())
+                .put("device_to_host_gb_per_s", speed.deviceToHost())
+                .put("kernel_over_link_gb_per_s", speed.zeroCopy())
+                .put("memory_read_gb_per_s", speed.memoryRead())
+                .put("launch_us", speed.launchMicros());
     }
 
     /** The experts of a seed in pinned memory. */

@@ -264,6 +264,7 @@ final class ExperimentRunner {
         environment.put("exit_status", outcome.isSuccess() ? 0 : 1);
         ObjectNode traces = environment.putObject("traces");
         backend.inputs().forEach(traces::put);
+        environment.setAll(backend.machine());
         environment.setAll(Environment.collect(files.root()));
         return environment;
     }

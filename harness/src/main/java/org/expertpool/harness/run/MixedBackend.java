@@ -1,5 +1,6 @@
 package org.expertpool.harness.run;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,11 @@ final class MixedBackend implements CellBackend {
         Map<String, String> inputs = new TreeMap<>(modelled.inputs());
         inputs.putAll(measured.inputs());
         return inputs;
+    }
+
+    @Override
+    public ObjectNode machine() {
+        return measured.machine();
     }
 
     /** Nothing ahead of its turn: simulations beside a measurement would disturb it. */

@@ -163,6 +163,9 @@ class CudaBackendTest {
         assertThat(cells(lines).get(0)).endsWith(": ok ");
         assertThat(cells(lines).get(1))
                 .contains(": failed the device is lost: launch a graph: cuGraphLaunch: CUDA_ERROR_ILLEGAL_ADDRESS");
+        assertThat(Files.readString(out.resolve("environment.json")))
+                .contains("\"before\"")
+                .doesNotContain("\"after\"");
         assertThat(cells(run(Map.of())).stream().filter(line -> line.endsWith(": ok ")))
                 .hasSize(CELLS - 1);
     }

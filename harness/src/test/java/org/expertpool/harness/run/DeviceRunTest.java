@@ -3,6 +3,8 @@ package org.expertpool.harness.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -219,6 +221,15 @@ class DeviceRunTest {
                 .hasSize(1 + 5 * 2) // five pools, stretches of three forwards and of one
                 .contains("\"engine=pool,graph_mode=full-decode,partition=host-view,memory=48GiB\""
                         + ",3,1,0.250000,0.250000,0.250000");
+        JsonNode speed = new ObjectMapper()
+                .readTree(out.resolve("environment.json").toFile())
+                .path("device_speed");
+        for (String when : List.of("before", "after")) {
+            assertThat(speed.path(when).path("host_to_device_gb_per_s").asDouble())
+                    .isPositive();
+            assertThat(speed.path(when).path("kernel_over_link_gb_per_s").asDouble())
+                    .isPositive();
+        }
         assertThat(rows.get(1).text("context_capacity_tokens"))
                 .isEqualTo(rows.get(rows.size() - 1).text("context_capacity_tokens"));
     }

@@ -44,6 +44,9 @@ public record DeviceSpeed(
     public record Effort(int linkBytes, long memoryBytes, int repetitions, int bursts, int launches) {
         /** Under a second on a card of today. */
         public static final Effort USUAL = new Effort(128 << 20, 1L << 30, 5, 200, 200);
+
+        /** Enough to show that it works, on a driver that is none. */
+        public static final Effort LEAST = new Effort(1 << 12, 1 << 13, 2, 2, 3);
     }
 
     /** Measures; needs the memory of one transfer on the host and of one read on the device. */

@@ -23,7 +23,7 @@ final class EmulatedModel {
             route(context, stream, new RouterTwin(5, 2 * RouterTwin.VECTOR, 20, 3, 1));
             route(context, stream, new RouterTwin(1, 264, 300, 10, 2));
             standIns(context, stream);
-            DeviceSpeed speed = DeviceSpeed.measure(context, new DeviceSpeed.Effort(4096, 8192, 2, 2, 3));
+            DeviceSpeed speed = DeviceSpeed.measure(context, DeviceSpeed.Effort.LEAST);
             // The emulated events are 250 microseconds apart.
             System.out.printf(
                     Locale.ROOT,
