@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.run.Experiments;
 import picocli.CommandLine.Command;
@@ -48,6 +49,12 @@ final class RunCommand implements Callable<Integer> {
     private String shard;
 
     @Option(
+            names = "--repetition",
+            paramLabel = "K",
+            description = "Measure this repetition of each cell alone; with --resume, beside those that DIR has.")
+    private Integer repetition;
+
+    @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
             description = "Override a key of the definition: an axis (rows=16,208) or a path (trace.forwards=200).")
@@ -64,13 +71,14 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        boolean success = new Experiments(System.out, System.err, hostRows.rows(System.err::println))
+        boolean success = new Experiments(System.out, System.err, hostRows.rows(System.err::println), OwnProcess::run)
                 .run(new Experiments.Request(
                         definition,
                         backend,
                         Optional.ofNullable(out),
                         resume,
                         Optional.ofNullable(shard),
+                        repetition == null ? OptionalInt.empty() : OptionalInt.of(repetition),
                         settings,
                         dryRun,
                         json));

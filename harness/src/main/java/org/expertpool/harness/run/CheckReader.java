@@ -3,15 +3,50 @@ package org.expertpool.harness.run;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.expertpool.harness.record.ResultColumn;
 import org.expertpool.harness.record.ResultsSchema;
 
-/** Reads one {@code [[check]]} of a definition: a range of a metric, or equality of a column with reference rows. */
+/**
+ * Reads one {@code [[check]]} of a definition: a range of a metric, equality of a column with reference rows, or a range of
+ * a metric's ratio to theirs.
+ */
 final class CheckReader {
     private CheckReader() {}
 
     static Check read(TomlTable table) {
+        if (table.has("ratio")) {
+            return ratio(table);
+        }
         return table.has("equal") ? equality(table) : range(table);
+    }
+
+    private static RatioCheck ratio(TomlTable table) {
+        table.allow(List.of("name", "where", "ratio", "reference", "along", "min", "max"));
+        String metric = metric(table, "ratio");
+        requireReference(table);
+        requireLimit(table);
+        Optional<String> along = table.has("along") ? Optional.of(metric(table, "along")) : Optional.empty();
+        return new RatioCheck(
+                table.text("name"),
+                selection(table, "where"),
+                ResultsSchema.column(metric).orElseThrow(),
+                selection(table, "reference"),
+                along,
+                table.optionalNumber("min"),
+                table.optionalNumber("max"));
+    }
+
+    private static void requireReference(TomlTable table) {
+        if (!table.has("reference")) {
+            throw table.bad("reference", "column values that select the rows to compare with");
+        }
+    }
+
+    private static void requireLimit(TomlTable table) {
+        if (!table.has("min") && !table.has("max")) {
+            throw table.bad("min", "min, max or both");
+        }
     }
 
     private static RangeCheck range(TomlTable table) {
@@ -22,9 +57,7 @@ final class CheckReader {
             }
         }
         String metric = metric(table, "metric");
-        if (!table.has("min") && !table.has("max")) {
-            throw table.bad("min", "min, max or both");
-        }
+        requireLimit(table);
         return new RangeCheck(
                 table.text("name"),
                 selection(table, "where"),
@@ -36,9 +69,7 @@ final class CheckReader {
     private static EqualityCheck equality(TomlTable table) {
         table.allow(List.of("name", "where", "equal", "reference", "per"));
         String column = metric(table, "equal");
-        if (!table.has("reference")) {
-            throw table.bad("reference", "column values that select the rows to compare with");
-        }
+        requireReference(table);
         List<String> per = table.texts("per");
         for (String key : per) {
             if (ResultsSchema.column(key).isEmpty()) {

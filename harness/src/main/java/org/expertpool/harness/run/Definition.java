@@ -17,6 +17,7 @@ import org.expertpool.pool.marlin.ActivationType;
  * @param windows by name
  * @param cells in the order in which they run
  * @param repetitions rows per cell
+ * @param freshProcesses each repetition is measured by a process of its own
  * @param memory what {@code memory} means to cells on a device
  * @param checks what must hold of the results
  * @param details which cells are taken apart
@@ -34,6 +35,7 @@ record Definition(
         Map<String, Window> windows,
         List<Cell> cells,
         int repetitions,
+        boolean freshProcesses,
         DeviceLimit.Rule memory,
         List<Check> checks,
         Optional<Details> details,

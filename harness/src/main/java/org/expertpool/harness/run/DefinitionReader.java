@@ -110,8 +110,11 @@ final class DefinitionReader {
         Map<String, Window> windows = windows(root.table("window"));
         List<Matrix> matrices = matrices(trace, windows);
         TomlTable protocol = root.table("protocol");
-        protocol.allow(List.of("repetitions"));
+        protocol.allow(List.of("repetitions", "fresh_processes"));
         int repetitions = protocol.has("repetitions") ? (int) protocol.integer("repetitions", 1, 1_000) : 1;
+        if (protocol.has("fresh_processes") && !protocol.get("fresh_processes").isBoolean()) {
+            throw protocol.bad("fresh_processes", "true or false");
+        }
         TomlTable marks = root.table("marks");
         marks.allow(List.of("rows"));
         return new Definition(
@@ -125,6 +128,7 @@ final class DefinitionReader {
                 windows,
                 Matrix.cells(file, matrices),
                 repetitions,
+                protocol.get("fresh_processes").asBoolean(),
                 memory(),
                 root.tables("check").stream().map(CheckReader::read).toList(),
                 details(root),

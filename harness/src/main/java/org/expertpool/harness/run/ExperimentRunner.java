@@ -4,21 +4,16 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.expertpool.harness.record.CodeHash;
 import org.expertpool.harness.record.Environment;
-import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsFile;
 import org.expertpool.harness.record.ResultsSchema;
@@ -68,14 +63,14 @@ final class ExperimentRunner {
         List<ResultRow> reported = options.shard().isFirst()
                 ? ReportedFigures.select(files.reportedFigures(), definition.name(), definition.reported())
                 : List.of();
-        try (RunDirectory directory = open(options)) {
-            List<Work> work = remaining(options.shard(), directory.results().rows());
+        try (RunDirectory directory = RunDirectory.open(options, definition, files, clock)) {
+            List<Work> work = remaining(options, directory.results().rows());
             if (work.isEmpty() && directory.isFinished()) {
                 notices.println(directory.path() + ": nothing left to do");
                 return outcome(directory);
             }
             Instant start = clock.instant();
-            directory.addSession(session(start));
+            directory.addSession(session(options, start));
             appendReported(directory.results(), reported);
             boolean ended = !runCells(directory.results(), work);
             RunOutcome outcome = outcome(directory);
@@ -88,31 +83,15 @@ final class ExperimentRunner {
         }
     }
 
-    private RunDirectory open(RunOptions options) throws IOException {
-        Path parent = files.results(definition.name());
-        if (options.resume()) {
-            if (options.out().isEmpty() && !options.shard().equals(Shard.WHOLE)) {
-                throw new BadInputException("--resume with --shard: expected --out DIR, the shard's own directory");
-            }
-            Optional<Path> path = options.out().isPresent() ? options.out() : NumberedFolders.newest(parent);
-            if (path.isPresent()) {
-                return RunDirectory.resume(path.get(), definition);
-            }
-        }
-        LocalDate today = LocalDate.ofInstant(clock.instant(), ZoneOffset.UTC);
-        Path path = options.out().isPresent() ? options.out().get() : NumberedFolders.create(parent, today);
-        return RunDirectory.start(path, definition);
-    }
-
-    private List<Work> remaining(Shard shard, List<ResultRow> rows) {
+    private List<Work> remaining(RunOptions options, List<ResultRow> rows) {
         Set<String> done = rows.stream()
                 .map(row -> rowKey(row.text("cell"), row.text("repetition")))
                 .collect(Collectors.toCollection(HashSet::new));
         List<Work> work = new ArrayList<>();
-        for (Cell cell : shard.of(definition.cells())) {
+        for (Cell cell : options.shard().of(definition.cells())) {
             for (int repetition = 1; repetition <= definition.repetitions(); repetition++) {
                 Work next = new Work(cell, repetition);
-                if (!done.contains(next.key())) {
+                if (options.includes(repetition) && !done.contains(next.key())) {
                     work.add(next);
                 }
             }
@@ -242,9 +221,10 @@ final class ExperimentRunner {
         return RunOutcome.of(directory.path(), definition, directory.results().rows());
     }
 
-    private ObjectNode session(Instant start) {
+    private ObjectNode session(RunOptions options, Instant start) {
         ObjectNode session = JsonNodeFactory.instance.objectNode();
         session.put("started_utc", start.toString());
+        options.repetition().ifPresent(repetition -> session.put("repetition", repetition));
         session.put("host_sha256_12", Environment.hostHash());
         session.put("git_revision", Environment.revision(files.root()).orElse(null));
         return session;

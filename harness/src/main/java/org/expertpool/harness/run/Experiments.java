@@ -7,6 +7,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.expertpool.harness.rows.HostRows;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
@@ -23,6 +24,7 @@ public final class Experiments {
      * @param backend one of {@link #BACKENDS}
      * @param out the run's folder; absent: the next free one
      * @param shard {@code i/n}; absent: everything
+     * @param repetition the one repetition of each cell to run; absent: all
      * @param settings {@code key=value} overrides of the definition
      * @param json print JSON instead of tables
      */
@@ -32,6 +34,7 @@ public final class Experiments {
             Optional<Path> out,
             boolean resume,
             Optional<String> shard,
+            OptionalInt repetition,
             List<String> settings,
             boolean dryRun,
             boolean json) {}
@@ -39,17 +42,24 @@ public final class Experiments {
     private final PrintStream out;
     private final PrintStream notices;
     private final HostRows rows;
+    private final RunProcess processes;
 
-    /** Runs with rows in memory. */
+    /** Runs with rows in memory, in this process alone. */
     public Experiments(PrintStream out, PrintStream notices) {
-        this(out, notices, HostRows.inMemory(notices::println));
+        this(out, notices, HostRows.inMemory(notices::println), arguments -> {
+            throw new BadInputException("fresh processes are not to be had here, expected a repetition to run");
+        });
     }
 
-    /** @param rows what a device reads experts from */
-    public Experiments(PrintStream out, PrintStream notices, HostRows rows) {
+    /**
+     * @param rows what a device reads experts from
+     * @param processes starts the processes of definitions whose repetitions each want one
+     */
+    public Experiments(PrintStream out, PrintStream notices, HostRows rows, RunProcess processes) {
         this.out = out;
         this.notices = notices;
         this.rows = rows;
+        this.processes = processes;
     }
 
     /** Makes the backend of a definition. */
@@ -90,6 +100,19 @@ public final class Experiments {
                 RepositoryFiles.find(request.definition().toAbsolutePath().getParent());
         Shard shard = request.shard().map(Shard::parse).orElse(Shard.WHOLE);
         TraceLibrary.verify(definition.trace(), files);
+        request.repetition()
+                .ifPresent(repetition -> CellSettings.require(
+                        repetition >= 1 && repetition <= definition.repetitions(),
+                        "--repetition",
+                        repetition,
+                        "1 to " + definition.repetitions()));
+        RunOptions options = new RunOptions(request.out(), request.resume(), shard, request.repetition());
+        if (definition.freshProcesses() && request.repetition().isEmpty() && !request.dryRun()) {
+            RunOutcome outcome = new RepetitionProcesses(definition, processes, rows.folder())
+                    .run(request, RunDirectory.open(options, definition, files, Clock.systemUTC()));
+            print(request, definition, outcome);
+            return outcome.isSuccess();
+        }
         try (CellBackend backend = factory.create(definition, new TraceLibrary(definition.trace(), files))) {
             if (request.dryRun()) {
                 list(shard.of(definition.cells()), definition.repetitions(), backend, request.json());
@@ -102,10 +125,14 @@ public final class Experiments {
                     files,
                     notices,
                     Clock.systemUTC());
-            RunOutcome outcome = runner.run(new RunOptions(request.out(), request.resume(), shard));
-            out.print(request.json() ? RunJson.of(definition, outcome) : new RunReport(definition, outcome).summary());
+            RunOutcome outcome = runner.run(options);
+            print(request, definition, outcome);
             return outcome.isSuccess();
         }
+    }
+
+    private void print(Request request, Definition definition, RunOutcome outcome) throws IOException {
+        out.print(request.json() ? RunJson.of(definition, outcome) : new RunReport(definition, outcome).summary());
     }
 
     private BackendFactory backend(String name) {

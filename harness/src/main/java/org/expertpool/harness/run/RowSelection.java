@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import org.expertpool.harness.record.ResultRow;
 
 /**
- * Column values that select rows of a run. Rows that are not ok and reported rows are never selected.
+ * Column values that select rows of a run. Rows that are not ok are never selected, reported rows only as a reference.
  *
  * @param values by column; none selects every row
  */
@@ -16,8 +16,16 @@ record RowSelection(Map<String, String> values) {
     }
 
     boolean selects(ResultRow row) {
+        return !row.text("basis").equals("reported") && matches(row);
+    }
+
+    /** As {@link #selects}; reported rows as well where the basis is among the values. */
+    boolean selectsReference(ResultRow row) {
+        return values.containsKey("basis") ? matches(row) : selects(row);
+    }
+
+    private boolean matches(ResultRow row) {
         return row.isOk()
-                && !row.text("basis").equals("reported")
                 && values.entrySet().stream()
                         .allMatch(entry -> row.text(entry.getKey()).equals(entry.getValue()));
     }

@@ -8,11 +8,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.expertpool.harness.analysis.Table;
 import org.expertpool.harness.io.AtomicFile;
+import org.expertpool.harness.record.NumberedFolders;
 import org.expertpool.harness.record.ResultsFile;
 import org.expertpool.harness.record.ResultsSchema;
 import org.expertpool.pool.BadInputException;
@@ -37,6 +41,24 @@ final class RunDirectory implements AutoCloseable {
     private RunDirectory(Path path, ResultsFile results) {
         this.path = path;
         this.results = results;
+    }
+
+    /** Starts the run, or goes on with it, in the folder that the options say or mean. */
+    static RunDirectory open(RunOptions options, Definition definition, RepositoryFiles files, Clock clock)
+            throws IOException {
+        Path parent = files.results(definition.name());
+        if (options.resume()) {
+            if (options.out().isEmpty() && !options.shard().equals(Shard.WHOLE)) {
+                throw new BadInputException("--resume with --shard: expected --out DIR, the shard's own directory");
+            }
+            Optional<Path> path = options.out().isPresent() ? options.out() : NumberedFolders.newest(parent);
+            if (path.isPresent()) {
+                return resume(path.get(), definition);
+            }
+        }
+        LocalDate today = LocalDate.ofInstant(clock.instant(), ZoneOffset.UTC);
+        Path path = options.out().isPresent() ? options.out().get() : NumberedFolders.create(parent, today);
+        return start(path, definition);
     }
 
     /** Starts a run in a folder that is absent or empty. */

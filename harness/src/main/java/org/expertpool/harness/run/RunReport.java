@@ -54,7 +54,14 @@ final class RunReport {
 
     /** Counts, checks, the table of the marked rows, and where the results lie. */
     String summary() {
-        return Stream.of(counts(), reasons(), checks(), warnings(), table(), "Results: " + outcome.directory() + "\n")
+        return Stream.of(
+                        counts(),
+                        reasons(),
+                        checks(),
+                        warnings(),
+                        table(),
+                        repeated(),
+                        "Results: " + outcome.directory() + "\n")
                 .filter(part -> !part.isEmpty())
                 .collect(Collectors.joining("\n"));
     }
@@ -74,12 +81,19 @@ final class RunReport {
             parts.add(warnings());
         }
         parts.add(table());
+        if (!repeated().isEmpty()) {
+            parts.add(repeated());
+        }
         figures.stream()
                 .map(figure -> figure.getFileName().toString())
                 .filter(name -> name.endsWith(".png"))
                 .map(name -> "![" + name.replace(".png", "") + "](figures/" + name + ")\n")
                 .forEach(parts::add);
         return String.join("\n", parts);
+    }
+
+    private String repeated() {
+        return RepeatedCells.table(outcome.rows());
     }
 
     private String counts() {

@@ -83,6 +83,11 @@ final class SummaryTable {
         if (value.isEmpty() || !METRICS.contains(column) || !value.matches("-?[0-9.]+") || !value.contains(".")) {
             return value;
         }
+        return number(Double.parseDouble(value));
+    }
+
+    /** To four digits. */
+    static String number(double value) {
         return new BigDecimal(value).round(SHOWN).toPlainString();
     }
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.expertpool.harness.cli.Main;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsCsv;
 import org.expertpool.pool.cuda.EmulatedDriver;
@@ -168,6 +169,35 @@ class CudaBackendTest {
                 .doesNotContain("\"after\"");
         assertThat(cells(run(Map.of())).stream().filter(line -> line.endsWith(": ok ")))
                 .hasSize(CELLS - 1);
+    }
+
+    @Test
+    void repetitionsInFreshProcessesShareTheRowsOfTheFirst() throws Exception {
+        String two = DEFINITION.replace("seed = [1, 2]", "seed = 1")
+                + "[protocol]\nrepetitions = 2\nfresh_processes = true\n";
+        Files.writeString(definition, two);
+        Path kept = Files.createDirectory(folder.resolve("kept"));
+        List<String> printed = EmulatedDriver.run(
+                Main.class,
+                List.of(
+                        "run",
+                        definition.toString(),
+                        "--backend",
+                        "cuda",
+                        "--out",
+                        out.toString(),
+                        "--host-rows",
+                        "" + kept),
+                Map.of());
+        assertThat(printed.stream().filter(line -> line.contains(" of rows made in ")))
+                .hasSize(1);
+        assertThat(printed.stream().filter(line -> line.contains(" of rows mapped from ")))
+                .hasSize(2);
+        assertThat(printed.stream().filter(line -> line.equals("not freed: 0"))).hasSizeGreaterThanOrEqualTo(2);
+        assertThat(printed).anyMatch(line -> line.startsWith("Rows: ok 6."));
+        assertThat(ResultsCsv.readDirectory(out).stream().map(row -> row.text("cell") + " " + row.text("repetition")))
+                .doesNotHaveDuplicates();
+        assertThat(hashes(out)).hasSize(6).containsOnly(hashes(out).get(0));
     }
 
     private List<String> run(Map<String, String> environment, String... kept) throws Exception {

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsCsv;
 import org.expertpool.harness.rows.HostRows;
@@ -19,13 +20,16 @@ final class EmulatedRun {
         Path out = Path.of(arguments[1]);
         Optional<Path> kept = arguments.length > 2 ? Optional.of(Path.of(arguments[2])) : Optional.empty();
         HostRows rows = new HostRows(kept, line -> System.out.println(line.replaceAll("[0-9.]+ (GiB|s$)", "_ $1")));
-        new Experiments(System.err, System.err, rows)
+        new Experiments(System.err, System.err, rows, other -> {
+                    throw new IllegalStateException("another process: " + other);
+                })
                 .run(new Experiments.Request(
                         Path.of(arguments[0]),
                         "cuda",
                         Optional.of(out),
                         Files.isDirectory(out),
                         Optional.empty(),
+                        OptionalInt.empty(),
                         List.of(),
                         false,
                         false));

@@ -16,6 +16,7 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Function;
@@ -217,7 +218,15 @@ class JavaBackendTest {
         return new Experiments(stream, stream)
                 .run(
                         new Experiments.Request(
-                                file, "java", Optional.of(out), false, Optional.empty(), List.of(), false, false),
+                                file,
+                                "java",
+                                Optional.of(out),
+                                false,
+                                Optional.empty(),
+                                OptionalInt.empty(),
+                                List.of(),
+                                false,
+                                false),
                         (definition, traces) -> new JavaBackend(definition, traces, installer));
     }
 

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.expertpool.harness.record.ResultRow;
@@ -63,7 +64,15 @@ class LabRunTest {
         PrintStream nowhere = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
         assertThat(new Experiments(nowhere, nowhere)
                         .run(new Experiments.Request(
-                                file, "model", Optional.of(out), false, Optional.empty(), List.of(), false, false)))
+                                file,
+                                "model",
+                                Optional.of(out),
+                                false,
+                                Optional.empty(),
+                                OptionalInt.empty(),
+                                List.of(),
+                                false,
+                                false)))
                 .isTrue();
         rows = ResultsCsv.readDirectory(out).stream()
                 .collect(Collectors.toMap(row -> row.text("cell"), Function.identity()));

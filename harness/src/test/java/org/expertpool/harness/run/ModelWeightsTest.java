@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.expertpool.harness.exact.EngineRun;
 import org.expertpool.harness.io.FileHash;
 import org.expertpool.harness.record.ResultsCsv;
@@ -107,6 +108,7 @@ class ModelWeightsTest {
                                 Optional.of(out),
                                 false,
                                 Optional.empty(),
+                                OptionalInt.empty(),
                                 List.of(),
                                 false,
                                 false)))

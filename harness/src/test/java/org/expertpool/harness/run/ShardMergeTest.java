@@ -15,6 +15,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.expertpool.pool.BadInputException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -169,7 +170,15 @@ class ShardMergeTest {
         PrintStream nowhere = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
         assertThat(new Experiments(nowhere, nowhere)
                         .run(new Experiments.Request(
-                                definition, "model", Optional.of(out), false, shard, List.of(), false, false)))
+                                definition,
+                                "model",
+                                Optional.of(out),
+                                false,
+                                shard,
+                                OptionalInt.empty(),
+                                List.of(),
+                                false,
+                                false)))
                 .isTrue();
     }
 
