@@ -9,11 +9,15 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
+import org.expertpool.harness.io.HostRam;
 
 /** JDK, Maven, compilers, memory limits, plotting and the shared data. */
 final class HostFindings {
     private static final Path LIMITS = Path.of("/proc/self/limits");
+    private static final double GIB = 1L << 30;
     private static final Path MEMORY = Path.of("/proc/meminfo");
 
     private final Commands commands;
@@ -54,9 +58,15 @@ final class HostFindings {
 
     private static Finding memory() {
         return lineOf(MEMORY, "MemTotal:")
-                .map(value -> Finding.ok("host memory", value))
+                .map(total -> Finding.ok("host memory", total + available()))
                 .orElseGet(() -> Finding.missing(
                         "host memory", "no " + MEMORY, "Linux only; the whole of a host source must fit in memory"));
+    }
+
+    /** What a host source may take: it must lie there as a whole. */
+    private static String available() {
+        OptionalLong bytes = HostRam.available();
+        return bytes.isEmpty() ? "" : String.format(Locale.ROOT, ", %.1f GiB available", bytes.getAsLong() / GIB);
     }
 
     private static Finding pinnedLimit() {

@@ -1,5 +1,6 @@
 package org.expertpool.harness.doctor;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.expertpool.pool.BadInputException;
@@ -11,6 +12,8 @@ import org.expertpool.pool.cuda.model.DeviceSpeed;
 
 /** What link, memory and launches of the first device come to, measured for about a second. */
 final class SpeedFindings {
+    private static final double GIB = 1L << 30;
+
     private SpeedFindings() {}
 
     /** Nothing where there is no device or there are no kernels to measure with: others say so. */
@@ -19,7 +22,10 @@ final class SpeedFindings {
             return List.of();
         }
         try (CudaContext context = CudaContext.open()) {
-            return of(DeviceSpeed.measure(context, DeviceSpeed.Effort.USUAL));
+            long free = context.freeBytes();
+            List<Finding> findings = new ArrayList<>(of(DeviceSpeed.measure(context, DeviceSpeed.Effort.USUAL)));
+            findings.add(0, Finding.ok("device memory", format("%.1f GiB free", free / GIB)));
+            return findings;
         } catch (CudaException | BadInputException failure) {
             return List.of(Finding.missing(
                     "speed",

@@ -6,11 +6,14 @@ import java.nio.file.Path;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.expertpool.pool.BadInputException;
 
 /** Memory of this machine that can still be had, asked before minutes are spent on filling it. */
 public final class HostRam {
     private static final Pattern AVAILABLE = Pattern.compile("(?m)^MemAvailable:\\s+(\\d{1,15}) kB$");
+    private static final Path MEMINFO = Path.of("/proc/meminfo");
+    private static final Path LIMIT = Path.of("/sys/fs/cgroup/memory.max");
     private static final int KIB = 1024;
 
     private HostRam() {}
@@ -21,7 +24,12 @@ public final class HostRam {
      * @throws BadInputException less is available
      */
     public static void require(String what, long bytes) {
-        require(what, bytes, Path.of("/proc/meminfo"), Path.of("/sys/fs/cgroup/memory.max"));
+        require(what, bytes, MEMINFO, LIMIT);
+    }
+
+    /** Bytes that {@link #require} would let through; empty where the system says nothing. */
+    public static OptionalLong available() {
+        return available(MEMINFO, LIMIT);
     }
 
     /**
@@ -29,13 +37,17 @@ public final class HostRam {
      * @param limit of the control group: a number, or the word max
      */
     static void require(String what, long bytes, Path meminfo, Path limit) {
-        long available = Math.min(
-                available(read(meminfo)).orElse(Long.MAX_VALUE),
-                number(read(limit).strip()).orElse(Long.MAX_VALUE));
+        long available = available(meminfo, limit).orElse(Long.MAX_VALUE);
         if (bytes > available) {
             throw new BadInputException(what + " take " + bytes + " bytes of host memory, expected at most the "
                     + available + " that are available");
         }
+    }
+
+    static OptionalLong available(Path meminfo, Path limit) {
+        return LongStream.concat(
+                        available(read(meminfo)).stream(), number(read(limit).strip()).stream())
+                .min();
     }
 
     private static OptionalLong available(String meminfo) {

@@ -1,5 +1,6 @@
 package org.expertpool.harness.io;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -23,6 +24,7 @@ class HostRamTest {
         Path meminfo = Files.writeString(
                 folder.resolve("meminfo"), "MemTotal:       99999 kB\nMemAvailable:    4000 kB\nBuffers: 7 kB\n");
         Path max = Files.writeString(folder.resolve("max"), limit + "\n");
+        assertThat(HostRam.available(meminfo, max)).hasValue(most);
         assertThatCode(() -> HostRam.require("rows", most, meminfo, max)).doesNotThrowAnyException();
         assertThatThrownBy(() -> HostRam.require("rows", most + 1, meminfo, max))
                 .isInstanceOf(BadInputException.class)
@@ -33,6 +35,7 @@ class HostRamTest {
     @Test
     void takesAnythingWhereTheSystemIsSilent() {
         Path nowhere = folder.resolve("nowhere");
+        assertThat(HostRam.available(nowhere, nowhere)).isEmpty();
         assertThatCode(() -> HostRam.require("rows", Long.MAX_VALUE, nowhere, nowhere))
                 .doesNotThrowAnyException();
     }
