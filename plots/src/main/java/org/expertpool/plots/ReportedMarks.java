@@ -10,7 +10,10 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Figures reported elsewhere: a series of marks per source and engine, and a line for each that has no x. */
+/**
+ * Figures reported elsewhere: a series of marks per source and engine, and a line for each that has no x and was not
+ * measured at a hit ratio that somebody imposed.
+ */
 record ReportedMarks(List<Series> series, List<FigureData.Hairline> lines) {
     static ReportedMarks of(
             List<ResultsRow> reported,
@@ -24,7 +27,7 @@ record ReportedMarks(List<Series> series, List<FigureData.Hairline> lines) {
             OptionalDouble value = y.apply(row);
             if (value.isPresent() && x.apply(row).isPresent()) {
                 groups.computeIfAbsent(origin(row), any -> new ArrayList<>()).add(row);
-            } else if (value.isPresent()) {
+            } else if (value.isPresent() && row.text("hit_ratio").isEmpty()) { // imposed misses are at no N
                 lines.add(new FigureData.Hairline(
                         value.getAsDouble(), Series.REPORTED + origin(row) + ": " + text.apply(row) + unit));
             }

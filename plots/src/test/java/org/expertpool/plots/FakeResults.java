@@ -57,6 +57,7 @@ final class FakeResults {
         for (String pair : List.of("4096 39.4", "65536 67.3", "131072 71.6", "261632 38.3")) {
             fake.reported("freetoken", "208", "262144", pair.split(" ")[0], pair.split(" ")[1]);
         }
+        fake.imposed("283", "0.95");
         return fake;
     }
 
@@ -109,6 +110,13 @@ final class FakeResults {
         row.put("seed", Integer.toString(seed));
         row.put("hit_ratio", number(hitRatio));
         row.put("experts", "32");
+    }
+
+    /** A speed at imposed misses: at no N, and no line over all of them either. */
+    FakeResults imposed(String speed, String hitRatio) {
+        reported("freetoken", "", "", hitRatio, speed);
+        rows.get(rows.size() - 1).put("hit_ratio", hitRatio);
+        return this;
     }
 
     FakeResults reported(String engine, String n, String context, String input, String speed) {

@@ -21,6 +21,7 @@ import picocli.CommandLine.ScopeType;
             AdviseCommand.class,
             AnalyseCommand.class,
             BenchCommand.class,
+            BreakdownCommand.class,
             CapacityCommand.class,
             CheckpointCommand.class,
             CompareCommand.class,

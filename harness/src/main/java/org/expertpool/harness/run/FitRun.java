@@ -5,10 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import org.expertpool.harness.cost.CostModel;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
@@ -16,13 +14,10 @@ import org.expertpool.harness.cost.ProfileFit;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.MarkdownTable;
 import org.expertpool.harness.record.ResultRow;
-import org.expertpool.harness.record.ResultsCsv;
 import org.expertpool.harness.record.ResultsFile;
 import org.expertpool.harness.record.ResultsSchema;
-import org.expertpool.harness.sim.SimulationResult;
 import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.pool.BadInputException;
-import org.expertpool.pool.model.ModelGeometry;
 
 /**
  * Measured decode cells of finished runs beside what a device profile makes of their exact counts, with some of its
@@ -39,9 +34,11 @@ public final class FitRun {
 
     private record Measured(ResultRow row, ProfileFit.Observation observation) {}
 
-    private final List<Measured> cells = new ArrayList<>();
+    private final List<Measured> cells;
 
-    private FitRun() {}
+    private FitRun(List<Measured> cells) {
+        this.cells = cells;
+    }
 
     /**
      * Reads the measured cells of runs; their traces are made again to count.
@@ -49,65 +46,22 @@ public final class FitRun {
      * @throws BadInputException a folder without results and definition, or no cell in all of them that can be modelled
      */
     public static FitRun of(List<Path> directories) throws IOException {
-        FitRun run = new FitRun();
-        for (Path directory : directories) {
-            run.read(directory);
-        }
-        if (run.cells.isEmpty()) {
-            throw new BadInputException(
-                    directories + ": no measured decode cell of one token a forward, expected some");
-        }
-        return run;
+        return new FitRun(
+                MeasuredDecode.read(directories).stream().map(FitRun::measured).toList());
     }
 
-    private void read(Path directory) throws IOException {
-        Path file = directory.resolve(RunDirectory.DEFINITION);
-        if (!Files.exists(file)) {
-            throw new BadInputException(
-                    directory + ": holds no " + RunDirectory.DEFINITION + ", expected a finished run");
-        }
-        Definition definition = DefinitionReader.read(file, List.of());
-        RepositoryFiles files = RepositoryFiles.find(directory);
-        ModelGeometry model = ModelWeights.of(definition.model(), definition.activations(), files)
-                .geometry();
-        CellCounts counts = new CellCounts(definition, model);
-        try (TraceLibrary traces = new TraceLibrary(definition.trace(), files)) {
-            for (ResultRow row : ResultsCsv.readDirectory(directory)) {
-                Optional<Cell> cell = definition.cell(row.text("cell"));
-                if (cell.isPresent() && row.isOk() && row.text("basis").equals("measured") && isModelled(cell.get())) {
-                    add(directory, row, cell.get(), model, counts, traces);
-                }
-            }
-        }
-    }
-
-    private static boolean isModelled(Cell cell) {
-        boolean known = cell.isPool() || cell.engine().equals(Axis.RESIDENT);
-        return known && !cell.rest().equals(Axis.FULL) && cell.streams().orElse(1) == 1 && cell.decodeTokens() == 1;
-    }
-
-    private void add(
-            Path directory, ResultRow row, Cell cell, ModelGeometry model, CellCounts counts, TraceLibrary traces)
-            throws IOException {
-        if (row.number("decode_ms_per_token").isEmpty()) {
-            return;
-        }
-        StepHistogram steps = new StepHistogram(model.topK());
-        if (cell.isPool()) {
-            SimulationResult counted = counts.simulate(cell, traces.open(cell));
-            steps = counted.steps();
-        } else {
-            steps.add(model.topK(), 0);
-        }
-        StepHistogram seen = steps;
-        GraphMode mode = cell.graphMode().orElse(GraphMode.FULL_DECODE);
-        double micros = row.number("decode_ms_per_token").getAsDouble() * MICROS_PER_MILLI;
-        cells.add(new Measured(
-                row,
+    private static Measured measured(MeasuredDecode seen) {
+        Cell cell = seen.cell();
+        return new Measured(
+                seen.row(),
                 new ProfileFit.Observation(
-                        directory.getFileName() + " " + row.text("cell"),
-                        micros,
-                        profile -> modelMicros(new CostModel(model, profile, beside(cell)), cell, mode, seen))));
+                        seen.directory().getFileName() + " " + cell.id(),
+                        seen.micros(),
+                        profile -> modelMicros(
+                                new CostModel(seen.model(), profile, beside(cell)),
+                                cell,
+                                seen.graphMode(),
+                                seen.steps())));
     }
 
     private static double modelMicros(CostModel cost, Cell cell, GraphMode mode, StepHistogram steps) {
