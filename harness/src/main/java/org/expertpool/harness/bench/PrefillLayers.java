@@ -1,18 +1,20 @@
 package org.expertpool.harness.bench;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.expertpool.harness.rows.HostRows;
 import org.expertpool.pool.cuda.CudaContext;
-import org.expertpool.pool.cuda.CudaEvent;
 import org.expertpool.pool.cuda.engine.DecodeGraph;
-import org.expertpool.pool.cuda.engine.DeviceBank;
 import org.expertpool.pool.cuda.engine.DeviceForward;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.DevicePool;
+import org.expertpool.pool.cuda.engine.FixedEngine;
 import org.expertpool.pool.cuda.engine.ForwardSpec;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.RouteReplay;
@@ -26,34 +28,39 @@ import org.expertpool.pool.plan.PoolTables;
 import org.expertpool.pool.route.StreamPlan;
 
 /**
- * Times of prefill chunks on the partition path: streamed, and by the host view, with no expert resident and with about
- * half of each layer's, chosen at random; and whole layers streamed, with the first of each as resident. Routing is read after the output before; the cut of the call, the host's wait
- * for it, copies, GEMMs and sum are inside. Every way must give the same outputs for every token.
+ * Times of prefill chunks with so many of each layer's experts resident, chosen at random: on the partition path streamed
+ * and by the host view; whole layers streamed, with the first of each as resident; all experts read from the host; and the
+ * link's rate in large copies. All ways take turns. Routing is read after the output before; the cut of the call, the
+ * host's wait for it, copies, GEMMs and sum are inside. Every way must give the same outputs for every token.
  */
 public final class PrefillLayers {
     private static final int COPY_BLOCKS = 16;
     private static final int TAPE_FORWARDS = 2;
     private static final int INPUTS = 4;
-    private static final int HOST_VIEW_FORWARDS = 3;
-    private static final int STREAM_FORWARDS = 3;
-    private static final int COPY_PASSES = 3;
+    private static final String COPIES = "copies alone";
+
+    private record Way(LayerEngine engine, DecodeGraph mode, double missing) {}
 
     private final ModelGeometry geometry;
     private final List<Integer> residents;
+    private final ChunkRouting routing;
     private final int forwards;
     private final HostRows source;
     private final Consumer<String> progress;
     private final List<PrefillTime> times = new ArrayList<>();
+    private final List<PrefillRatios> ratios = new ArrayList<>();
     private String device = "";
 
     /**
      * @param residents experts of each layer that are resident, for each figure
-     * @param forwards timed for each figure, after some to warm up
+     * @param forwards timed for each figure, after two to warm up; chunks are two that take turns
      * @param source of the rows; its notices are told what is under way
      */
-    public PrefillLayers(ModelGeometry geometry, List<Integer> residents, int forwards, HostRows source) {
+    public PrefillLayers(
+            ModelGeometry geometry, List<Integer> residents, ChunkRouting routing, int forwards, HostRows source) {
         this.geometry = geometry;
         this.residents = List.copyOf(residents);
+        this.routing = routing;
         this.forwards = forwards;
         this.source = source;
         progress = source.notices();
@@ -61,6 +68,9 @@ public final class PrefillLayers {
 
     /** Runs everything; needs the memory for all experts on the host. */
     public PrefillTable run(List<Integer> tokenCounts) {
+        List<RoutingTape> tapes = tokenCounts.stream()
+                .map(tokens -> routing.tape(geometry, tokens, TAPE_FORWARDS))
+                .toList();
         try (CudaContext context = CudaContext.open()) {
             device = context.device().name();
             DeviceModel model =
@@ -68,11 +78,9 @@ public final class PrefillLayers {
             int most = residents.stream().mapToInt(Integer::intValue).max().orElse(0);
             PoolConfig config = new PoolConfig(
                     geometry.layers(), geometry.experts(), geometry.topK(), Math.max(most, geometry.topK()), 1);
-            copies(model);
             try (DevicePool pool = DevicePool.install(model, config, COPY_BLOCKS)) {
-                for (int tokens : tokenCounts) {
-                    RoutingTape tape = UniformTape.of(geometry, tokens, TAPE_FORWARDS);
-                    chunk(model, pool, tape, tokens);
+                for (RoutingTape tape : tapes) {
+                    chunk(model, pool, tape);
                 }
             }
             return table();
@@ -81,36 +89,10 @@ public final class PrefillLayers {
 
     /** What has been measured so far: all, unless {@link #run} failed. */
     public PrefillTable table() {
-        return new PrefillTable(device, geometry, times);
+        return new PrefillTable(device, geometry, times, ratios);
     }
 
-    /** All rows in large copies and nothing else: what the link gives over this memory. */
-    private void copies(DeviceModel model) {
-        int ringRows = StreamPlan.Shape.DEFAULT.ringRows();
-        double[] micros = new double[COPY_PASSES];
-        try (DeviceBank ring = new DeviceBank(model.context(), model.shape().row(), ringRows);
-                CudaEvent start = new CudaEvent(model.context());
-                CudaEvent end = new CudaEvent(model.context())) {
-            for (int pass = 0; pass < COPY_PASSES; pass++) {
-                start.record(model.stream());
-                for (int layer = 0; layer < model.layers(); layer++) {
-                    for (int expert = 0; expert < geometry.experts(); expert += ringRows) {
-                        int rows = Math.min(ringRows, geometry.experts() - expert);
-                        ring.copyIn(0, model.source(), layer, expert, rows, model.stream());
-                    }
-                }
-                end.record(model.stream());
-                micros[pass] = end.microsecondsSince(start);
-            }
-        }
-        add(new PrefillTime(
-                LayerTime.of("copies alone", "eager", 0, -1, model.layers(), micros),
-                0,
-                geometry.experts(),
-                geometry.rowBytes()));
-    }
-
-    private void chunk(DeviceModel model, DevicePool pool, RoutingTape tape, int tokens) {
+    private void chunk(DeviceModel model, DevicePool pool, RoutingTape tape) {
         List<Long> hashes = new ArrayList<>();
         for (int perLayer : residents) {
             Random random = new Random(perLayer);
@@ -120,79 +102,108 @@ public final class PrefillLayers {
                             .distinct()
                             .limit(perLayer)
                             .toArray()));
-            WidePool streamed = new WidePool(pool, new WidePool.Streamed(StreamPlan.Shape.DEFAULT, 0));
-            WidePool hostView = new WidePool(pool, new WidePool.HostView());
-            for (WidePool engine : List.of(streamed, hostView)) {
-                hashes.add(hash(model, engine, tape, tokens));
-            }
             double missing = missing(pool.tables(), tape);
-            time(model, streamed, perLayer, missing, tape, tokens, DecodeGraph.NONE, forwards);
-            time(model, hostView, perLayer, missing, tape, tokens, DecodeGraph.FULL_DECODE, HOST_VIEW_FORWARDS);
-            try (LayerEngine stream = new StreamEngine(model, perLayer)) {
-                hashes.add(hash(model, stream, tape, tokens));
-                int others = geometry.experts() - perLayer; // whatever is routed
-                time(model, stream, perLayer, others, tape, tokens, DecodeGraph.NONE, STREAM_FORWARDS);
+            try (LayerEngine stream = new StreamEngine(model, perLayer);
+                    LayerEngine uva = FixedEngine.uva(model, model.layers())) {
+                List<Way> ways = List.of(
+                        new Way(
+                                new WidePool(pool, new WidePool.Streamed(StreamPlan.Shape.DEFAULT, 0)),
+                                DecodeGraph.NONE,
+                                missing),
+                        new Way(new WidePool(pool, new WidePool.HostView()), DecodeGraph.FULL_DECODE, missing),
+                        new Way(uva, DecodeGraph.FULL_DECODE, touched(tape)),
+                        new Way(stream, DecodeGraph.NONE, geometry.experts() - perLayer)); // whatever is routed
+                ways.forEach(way -> hashes.add(hash(model, way.engine(), tape)));
+                time(model, ways, tape, perLayer);
             }
         }
         if (hashes.stream().distinct().count() > 1) {
-            throw new IllegalStateException("outputs of " + tokens + " tokens differ between ways: " + hashes);
+            throw new IllegalStateException("outputs of " + tokens(tape) + " tokens differ between ways: " + hashes);
         }
     }
 
+    private int tokens(RoutingTape tape) {
+        return tape.lanes() / geometry.topK();
+    }
+
     /** Of all outputs of a forward. Apart from the timed ones, whose routing reads what a router reads for one token. */
-    private static long hash(DeviceModel model, LayerEngine engine, RoutingTape tape, int tokens) {
-        ForwardSpec spec = ForwardSpec.of(tokens, tape, INPUTS, 1, 1, DecodeGraph.NONE);
+    private long hash(DeviceModel model, LayerEngine engine, RoutingTape tape) {
+        ForwardSpec spec = ForwardSpec.of(tokens(tape), tape, INPUTS, 1, 1, DecodeGraph.NONE);
         try (DeviceForward forward = new DeviceForward(model, engine, spec)) {
             return forward.run(1).hash(0);
         }
     }
 
-    private void time(
-            DeviceModel model,
-            LayerEngine engine,
-            int perLayer,
-            double missing,
-            RoutingTape tape,
-            int tokens,
-            DecodeGraph mode,
-            int count) {
-        ForwardSpec spec = ForwardSpec.of(tokens, tape, INPUTS, 1, TAPE_FORWARDS, mode)
-                .withReading(RouteReplay.Reading.FIRST_TOKEN);
-        try (DeviceForward forward = new DeviceForward(model, engine, spec)) {
-            forward.run(TAPE_FORWARDS);
-            String launched = mode == DecodeGraph.NONE ? "eager" : "graph";
-            LayerTime layer = LayerTime.of(engine.name(), launched, tokens, -1, model.layers(), forward.time(count));
-            add(new PrefillTime(layer, perLayer, missing, geometry.rowBytes()));
+    private void time(DeviceModel model, List<Way> ways, RoutingTape tape, int perLayer) {
+        List<DeviceForward> made = new ArrayList<>();
+        try (LinkCopies copies = new LinkCopies(model)) {
+            TurnTimes turns = new TurnTimes();
+            turns.add(COPIES, copies::micros);
+            for (Way way : ways) {
+                ForwardSpec spec = ForwardSpec.of(tokens(tape), tape, INPUTS, 1, TAPE_FORWARDS, way.mode())
+                        .withReading(RouteReplay.Reading.FIRST_TOKEN);
+                DeviceForward forward = new DeviceForward(model, way.engine(), spec);
+                made.add(forward);
+                forward.run(1);
+                turns.add(way.engine().name(), () -> forward.time(1)[0]);
+            }
+            Map<String, double[]> micros = turns.run(forwards);
+            add(time(COPIES, DecodeGraph.NONE, 0, micros.get(COPIES)), 0, geometry.experts());
+            for (Way way : ways) {
+                String name = way.engine().name();
+                add(time(name, way.mode(), tokens(tape), micros.get(name)), perLayer, way.missing());
+            }
+            ratios.add(PrefillRatios.of(
+                    routing.label(),
+                    tokens(tape),
+                    perLayer,
+                    ways.get(0).missing() / geometry.experts(),
+                    micros.get(COPIES),
+                    micros.get(ways.get(0).engine().name()),
+                    micros.get(ways.get(1).engine().name()),
+                    micros.get(ways.get(2).engine().name())));
+        } finally {
+            made.forEach(DeviceForward::close);
         }
     }
 
-    private void add(PrefillTime time) {
+    private LayerTime time(String name, DecodeGraph mode, int tokens, double[] micros) {
+        return LayerTime.of(name, mode == DecodeGraph.NONE ? "eager" : "graph", tokens, -1, geometry.layers(), micros);
+    }
+
+    private void add(LayerTime layer, int perLayer, double missing) {
+        PrefillTime time = new PrefillTime(layer, routing.label(), perLayer, missing, geometry.rowBytes());
         times.add(time);
         progress.accept(String.format(
                 Locale.ROOT,
                 "%s, %s, %d tokens, %.1f missing a layer: %.3f ms a layer, %.1f GB/s",
-                time.layer().engine(),
-                time.layer().mode(),
-                time.layer().tokens(),
+                layer.engine(),
+                layer.mode(),
+                layer.tokens(),
                 time.missingRows(),
                 time.milliseconds(),
                 time.gigabytesPerSecond()));
     }
 
-    /** Rows of a layer that the tape's forwards touch and the bank lacks, on average. */
-    private static double missing(PoolTables tables, RoutingTape tape) {
-        long missing = 0;
-        int experts = tables.config().experts();
+    /** Rows of a layer that the tape's forwards touch, on average. */
+    private double touched(RoutingTape tape) {
+        return mean(tape, key -> true);
+    }
+
+    /** Of those, what the bank lacks. */
+    private double missing(PoolTables tables, RoutingTape tape) {
+        return mean(tape, key -> tables.hotRow(key) == PoolTables.ABSENT);
+    }
+
+    private double mean(RoutingTape tape, IntPredicate counts) {
+        long count = 0;
         for (int call = 0; call < tape.forwards() * tape.layers(); call++) {
-            boolean[] seen = new boolean[experts];
-            for (int lane = call * tape.lanes(); lane < (call + 1) * tape.lanes(); lane++) {
-                int expert = tape.ids()[lane];
-                boolean resident =
-                        tables.hotRow(tables.config().key(call % tape.layers(), expert)) != PoolTables.ABSENT;
-                missing += seen[expert] || resident ? 0 : 1;
-                seen[expert] = true;
-            }
+            int layer = call % tape.layers();
+            count += Arrays.stream(tape.ids(), call * tape.lanes(), (call + 1) * tape.lanes())
+                    .distinct()
+                    .filter(expert -> counts.test(layer * geometry.experts() + expert))
+                    .count();
         }
-        return (double) missing / (tape.forwards() * tape.layers());
+        return (double) count / (tape.forwards() * tape.layers());
     }
 }

@@ -8,11 +8,14 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.expertpool.harness.bench.ChunkRouting;
 import org.expertpool.harness.bench.DeviceLayers;
 import org.expertpool.harness.bench.JmhSuite;
 import org.expertpool.harness.bench.PrefillLayers;
+import org.expertpool.harness.bench.PrefillTable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.CsvJson;
 import org.expertpool.harness.record.NumberedFolders;
@@ -82,6 +85,12 @@ final class BenchCommand implements Callable<Integer> {
 
     @Option(names = "--tokens", split = ",", defaultValue = "512", description = "With --prefill: sizes of the chunk.")
     private List<Integer> tokens;
+
+    @Option(
+            names = "--routing",
+            paramLabel = "PRESET",
+            description = "With --prefill: the experts of this synthetic trace's tokens (default: drawn uniformly).")
+    private String routing;
 
     @Option(names = "--layers", description = "With --prefill: only so many layers, where host memory is scarce.")
     private Integer layers;
@@ -154,11 +163,16 @@ final class BenchCommand implements Callable<Integer> {
         if (layers != null) {
             geometry = geometry.withLayers(layers);
         }
-        PrefillLayers bench = new PrefillLayers(geometry, prefill, forwards, hostRows.rows(this::tell));
+        PrefillLayers bench = new PrefillLayers(
+                geometry, prefill, new ChunkRouting(Optional.ofNullable(routing)), forwards, hostRows.rows(this::tell));
         try {
             bench.run(tokens);
         } finally {
-            show("prefill.csv", bench.table().csv(), bench.table().markdown());
+            PrefillTable table = bench.table();
+            show("prefill.csv", table.csv(), table.markdown());
+            if (!table.ratios().isEmpty()) {
+                write("prefill_ratios.csv", table.ratiosCsv());
+            }
         }
         return ExitCode.OK;
     }

@@ -2,7 +2,9 @@ package org.expertpool.harness.verify;
 
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import org.expertpool.harness.bench.ChunkRouting;
 import org.expertpool.harness.bench.DeviceLayers;
 import org.expertpool.harness.bench.PrefillLayers;
 import org.expertpool.harness.rows.HostRows;
@@ -79,7 +81,8 @@ final class EmulatedSuites {
     }
 
     private void prefill() {
-        compared = new PrefillLayers(GEOMETRY, List.of(0, 3), 1, HostRows.inMemory(line -> {}))
+        compared = new PrefillLayers(
+                        GEOMETRY, List.of(0, 3), new ChunkRouting(Optional.empty()), 1, HostRows.inMemory(line -> {}))
                 .run(List.of(9))
                 .times()
                 .size();

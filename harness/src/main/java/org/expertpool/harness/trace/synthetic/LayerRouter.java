@@ -41,26 +41,18 @@ final class LayerRouter {
         scores = new float[topK];
     }
 
-    /** Routes the current token of the text. */
-    void route(TextCourse text) {
-        if (text.startsSequence()) {
+    /** Routes a token: the chosen experts, highest score first, and their weights, which sum to 1, from {@code at} on. */
+    void route(TextCourse.Token token, int[] intoIds, float[] intoWeights, int at) {
+        if (token.startsSequence()) {
             startSequence();
         }
-        if (text.entersPhase()) {
-            enterPhase(text.phase());
+        if (token.entersPhase()) {
+            enterPhase(token.phase());
         }
         choose();
         weigh();
-    }
-
-    /** Writes the chosen experts, highest score first, into {@code target[0 .. topK - 1]}. */
-    void copyIds(int[] target) {
-        System.arraycopy(ids, 0, target, 0, topK);
-    }
-
-    /** Writes the router weights of the chosen experts; they sum to 1. */
-    void copyWeights(float[] target) {
-        System.arraycopy(weights, 0, target, 0, topK);
+        System.arraycopy(ids, 0, intoIds, at, topK);
+        System.arraycopy(weights, 0, intoWeights, at, topK);
     }
 
     /** Draws everything that belongs to a sequence anew. */

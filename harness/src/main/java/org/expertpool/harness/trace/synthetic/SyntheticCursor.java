@@ -1,23 +1,34 @@
 package org.expertpool.harness.trace.synthetic;
 
+import java.util.Arrays;
+import java.util.stream.IntStream;
 import org.expertpool.harness.trace.ForwardCursor;
 
-/** Draws forward after forward. Each layer has a random stream of its own; the text, which they share, has another. */
+/**
+ * Draws forwards a block at a time. Each layer has a random stream of its own, and the text, which they share, has another:
+ * so layers are drawn side by side, and what comes out does not depend on how many at once.
+ */
 final class SyntheticCursor implements ForwardCursor {
+    private static final int BLOCK_FORWARDS = 256;
+
     private final long forwards;
     private final int topK;
     private final TextCourse text;
     private final LayerRouter[] routers;
+    private final TextCourse.Token[] tokens = new TextCourse.Token[BLOCK_FORWARDS];
+    private final int[][] ids; // [L][BLOCK_FORWARDS * topK]
+    private final float[][] weights; // [L][BLOCK_FORWARDS * topK]
     private long forward = -1;
 
     SyntheticCursor(RoutingModel model, long forwards, long seed) {
         this.forwards = forwards;
         topK = model.shape().topK();
         text = new TextCourse(model, seed);
-        routers = new LayerRouter[model.shape().layers()];
-        for (int layer = 0; layer < routers.length; layer++) {
-            routers[layer] = new LayerRouter(model, layer, seed);
-        }
+        int layers = model.shape().layers();
+        routers = new LayerRouter[layers];
+        Arrays.setAll(routers, layer -> new LayerRouter(model, layer, seed));
+        ids = new int[layers][BLOCK_FORWARDS * topK];
+        weights = new float[layers][BLOCK_FORWARDS * topK];
     }
 
     @Override
@@ -26,11 +37,29 @@ final class SyntheticCursor implements ForwardCursor {
             return false;
         }
         forward++;
-        text.advance();
-        for (LayerRouter router : routers) {
-            router.route(text);
+        if (inBlock() == 0) {
+            draw((int) Math.min(BLOCK_FORWARDS, forwards - forward));
         }
         return true;
+    }
+
+    private int inBlock() {
+        return (int) (forward % BLOCK_FORWARDS);
+    }
+
+    private void draw(int count) {
+        for (int i = 0; i < count; i++) {
+            tokens[i] = text.next();
+        }
+        IntStream.range(0, routers.length).parallel().forEach(layer -> {
+            for (int i = 0; i < count; i++) {
+                routers[layer].route(tokens[i], ids[layer], weights[layer], i * topK);
+            }
+        });
+    }
+
+    private TextCourse.Token token() {
+        return tokens[inBlock()];
     }
 
     @Override
@@ -40,7 +69,7 @@ final class SyntheticCursor implements ForwardCursor {
 
     @Override
     public boolean startsSequence() {
-        return text.startsSequence();
+        return token().startsSequence();
     }
 
     @Override
@@ -55,18 +84,18 @@ final class SyntheticCursor implements ForwardCursor {
 
     @Override
     public int position() {
-        return text.position();
+        return token().position();
     }
 
     @Override
-    public int ids(int layer, int[] ids) {
-        routers[layer].copyIds(ids);
+    public int ids(int layer, int[] target) {
+        System.arraycopy(ids[layer], inBlock() * topK, target, 0, topK);
         return topK;
     }
 
     @Override
-    public int weights(int layer, float[] weights) {
-        routers[layer].copyWeights(weights);
+    public int weights(int layer, float[] target) {
+        System.arraycopy(weights[layer], inBlock() * topK, target, 0, topK);
         return topK;
     }
 }

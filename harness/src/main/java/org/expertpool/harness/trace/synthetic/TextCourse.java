@@ -1,7 +1,14 @@
 package org.expertpool.harness.trace.synthetic;
 
-/** What all layers see of the text: where sequences begin and which kind of passage the current token belongs to. */
+/** What all layers see of the text: where sequences begin and which kind of passage a token belongs to. */
 final class TextCourse {
+    /** What layers see of one token of the text. */
+    record Token(int position, int phase, boolean entersPhase) {
+        boolean startsSequence() {
+            return position == 0;
+        }
+    }
+
     private static final long STREAM = -1;
 
     private final RoutingModel model;
@@ -17,7 +24,7 @@ final class TextCourse {
         random = new SplitMix64(seed, STREAM);
     }
 
-    void advance() {
+    Token next() {
         position++;
         if (position == length) {
             position = 0;
@@ -29,27 +36,12 @@ final class TextCourse {
         } else {
             entersPhase = false;
         }
+        return new Token(position, phase, entersPhase);
     }
 
     private void enterPhase(int next) {
         phase = next;
         phaseEnd = position + (model.phaseTokens() + 1) / 2 + random.nextBelow(model.phaseTokens());
         entersPhase = true;
-    }
-
-    boolean startsSequence() {
-        return position == 0;
-    }
-
-    int position() {
-        return position;
-    }
-
-    int phase() {
-        return phase;
-    }
-
-    boolean entersPhase() {
-        return entersPhase;
     }
 }
