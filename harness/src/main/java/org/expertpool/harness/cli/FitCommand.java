@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         footer = {
             "",
-            "Takes the measured cells of one token a forward, engines resident and pool; counts are simulated anew,",
+            "Takes the measured cells of one token a forward, engines resident, pool and uva; counts are simulated anew,",
             "times come from the cost model. Least squares of the logarithm of modelled over measured time.",
             "Without --free nothing is fitted: the profile is judged as it is."
         })

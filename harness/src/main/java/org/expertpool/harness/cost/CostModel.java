@@ -5,8 +5,8 @@ import org.expertpool.pool.model.ModelGeometry;
 
 /**
  * The modelled time of a decode forward: planner, row copies, MoE GEMMs, dense weights, KV cache, launches. The order
- * is that of pool-semantics section 5, one stream; what whole graphs run beside a layer's copies is one constant of the
- * profile. All times are in microseconds.
+ * is that of pool-semantics section 5, one stream; what runs beside a layer's copies is one constant of the profile. All
+ * times are in microseconds.
  */
 public final class CostModel {
     private static final double BYTES_PER_US_PER_GB_PER_S = 1e3;
@@ -64,7 +64,7 @@ public final class CostModel {
         };
         steps.forEach((selected, misses, count) -> {
             sum.planner += count * plannerMicros(misses);
-            sum.copy += count * bareCopyMicros(mode, misses);
+            sum.copy += count * bareCopyMicros(misses);
             sum.moe += count * moeMicros(selected);
             sum.steps += count;
         });
@@ -132,10 +132,9 @@ public final class CostModel {
                 : device.value("copy_latency_us") + transferMicros(misses * rowBytes, "zero_copy_gb_per_s");
     }
 
-    /** What of the copies nothing runs beside: whole graphs put the hits' GEMMs there. */
-    private double bareCopyMicros(GraphMode mode, int misses) {
-        boolean overlaps = misses > 0 && (mode == GraphMode.FULL_DECODE || mode == GraphMode.FULL);
-        return Math.max(0, copyMicros(misses) - (overlaps ? device.value("overlap_us") : 0));
+    /** What of the copies nothing runs beside: a kernel that reads missed rows itself computes hits meanwhile. */
+    private double bareCopyMicros(int misses) {
+        return Math.max(0, copyMicros(misses) - (misses > 0 ? device.value("overlap_us") : 0));
     }
 
     private double moeMicros(double rows) {

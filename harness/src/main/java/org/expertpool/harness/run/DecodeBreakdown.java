@@ -63,7 +63,7 @@ public final class DecodeBreakdown {
                 "over_floor_percent");
         for (List<MeasuredDecode> cell : cells.values()) {
             MeasuredDecode first = cell.get(0);
-            if (first.graphMode() != GraphMode.PIECEWISE) {
+            if (first.graphMode() != GraphMode.PIECEWISE && (first.cell().isPool() || isResident(first))) {
                 table.add(line(first, micros(cell)));
             }
         }
@@ -91,9 +91,13 @@ public final class DecodeBreakdown {
         return line;
     }
 
+    private static boolean isResident(MeasuredDecode cell) {
+        return cell.cell().engine().equals(Axis.RESIDENT);
+    }
+
     /** A resident layer in a graph, from the cell's own run where that has one. */
     private double resident(MeasuredDecode like, String rest) {
-        return find(like, other -> !other.cell().isPool() && other.cell().rest().equals(rest))
+        return find(like, other -> isResident(other) && other.cell().rest().equals(rest))
                 .orElseThrow(
                         () -> new BadInputException(like.directory() + ": no measured cell of engine resident in a "
                                 + "graph with rest " + rest + ", expected one there or in another of the runs"));

@@ -9,19 +9,17 @@ import java.util.List;
 import java.util.Locale;
 import org.expertpool.harness.cost.CostModel;
 import org.expertpool.harness.cost.DeviceProfile;
-import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.cost.ProfileFit;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.record.MarkdownTable;
 import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsFile;
 import org.expertpool.harness.record.ResultsSchema;
-import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.pool.BadInputException;
 
 /**
  * Measured decode cells of finished runs beside what a device profile makes of their exact counts, with some of its
- * constants fitted to them: cells of one token a forward, engines {@code resident} and {@code pool}, nothing or dense
+ * constants fitted to them: cells of one token a forward, engines {@code resident}, {@code pool} and {@code uva}, nothing or dense
  * reads beside the experts.
  */
 public final class FitRun {
@@ -57,16 +55,14 @@ public final class FitRun {
                 new ProfileFit.Observation(
                         seen.directory().getFileName() + " " + cell.id(),
                         seen.micros(),
-                        profile -> modelMicros(
-                                new CostModel(seen.model(), profile, beside(cell)),
-                                cell,
-                                seen.graphMode(),
-                                seen.steps())));
+                        profile -> modelMicros(new CostModel(seen.model(), profile, beside(cell)), seen)));
     }
 
-    private static double modelMicros(CostModel cost, Cell cell, GraphMode mode, StepHistogram steps) {
-        long context = cell.contextTokens().orElse(0);
-        return cell.isPool() ? cost.decodeMicros(mode, steps, context) : cost.uvaDecodeMicros(mode, 0, context);
+    private static double modelMicros(CostModel cost, MeasuredDecode seen) {
+        long context = seen.cell().contextTokens().orElse(0);
+        return seen.cell().isPool()
+                ? cost.decodeMicros(seen.graphMode(), seen.steps(), context)
+                : cost.uvaDecodeMicros(seen.graphMode(), seen.hostLayers(), context);
     }
 
     private static CostModel.Beside beside(Cell cell) {

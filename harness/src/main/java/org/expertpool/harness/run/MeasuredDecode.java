@@ -14,10 +14,11 @@ import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
- * A measured row of one token a forward, engine {@code resident} or {@code pool}, nothing or dense reads beside the experts.
+ * A measured row of one token a forward, engine {@code resident}, {@code pool} or {@code uva}, nothing or dense reads
+ * beside the experts.
  *
  * @param directory the run that it stands in
- * @param steps exact counts of its layer calls, simulated anew; resident: one call without a miss
+ * @param steps exact counts of its layer calls, simulated anew; not a pool's: one call without a miss
  */
 record MeasuredDecode(Path directory, ResultRow row, Cell cell, ModelGeometry model, StepHistogram steps) {
     private static final double MICROS_PER_MILLI = 1e3;
@@ -66,7 +67,7 @@ record MeasuredDecode(Path directory, ResultRow row, Cell cell, ModelGeometry mo
     }
 
     private static boolean isModelled(Cell cell) {
-        boolean known = cell.isPool() || cell.engine().equals(Axis.RESIDENT);
+        boolean known = cell.isPool() || List.of(Axis.RESIDENT, Axis.UVA).contains(cell.engine());
         return known
                 && !cell.rest().equals(Axis.FULL)
                 && cell.ple().equals(Axis.NO_ROWS)
@@ -87,6 +88,14 @@ record MeasuredDecode(Path directory, ResultRow row, Cell cell, ModelGeometry mo
 
     GraphMode graphMode() {
         return cell.graphMode().orElse(GraphMode.FULL_DECODE);
+    }
+
+    /** Layers whose rows all lie on the host; a pool's and those of resident experts: none. */
+    int hostLayers() {
+        double layerBytes = (double) model.allExpertBytes() / model.layers();
+        return cell.engine().equals(Axis.UVA)
+                ? model.layers() - (int) Math.round(row.number("bank_bytes").orElse(0) / layerBytes)
+                : 0;
     }
 
     double micros() {

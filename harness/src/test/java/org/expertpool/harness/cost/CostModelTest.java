@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.Map;
 import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.model.ModelPresets;
@@ -37,6 +38,21 @@ class CostModelTest {
         double half = h200.decodeMicros(GraphMode.FULL, mixed, 0);
         assertThat(half - hit)
                 .isCloseTo(24 * (h200.poolLayerMicros(10, 1) - h200.poolLayerMicros(10, 0)), within(1e-6));
+    }
+
+    /** One miss takes 59 us of the H200's link; ten without overlap ten times 54. */
+    @Test
+    void whatRunsBesideCopiesIsTakenOffEachCallThatMissesInEveryMode() {
+        DeviceProfile other = DeviceProfile.load("h200")
+                .with(Map.of(
+                        "overlap_us", new ProfileConstant(7, ProfileConstant.Kind.ASSUMED, "a test"),
+                        "launch_us", new ProfileConstant(0.1, ProfileConstant.Kind.ASSUMED, "a test")));
+        CostModel overlapping = new CostModel(ModelPresets.load("qwen3.8-flash-next"), other);
+        for (GraphMode mode : new GraphMode[] {GraphMode.NONE, GraphMode.FULL_DECODE}) {
+            assertThat(h200.decodeTime(mode, steps(0, 1, 10), 0).copy()
+                            - overlapping.decodeTime(mode, steps(0, 1, 10), 0).copy())
+                    .isCloseTo(48 * 7 * 2 / 3.0, within(1e-6));
+        }
     }
 
     @Test

@@ -22,6 +22,7 @@ import org.expertpool.harness.sim.Simulator;
 import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
 import org.expertpool.pool.BadInputException;
+import org.expertpool.pool.model.ModelGeometry;
 import org.expertpool.pool.model.ModelPresets;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,6 +56,10 @@ class FitRunTest {
             rows = [5, 7, 9, 12]
 
             [[matrix]]
+            engine = "uva"
+            memory = "1KiB"
+
+            [[matrix]]
             policy = "lru"
             rows = [9]
             streams = [2]
@@ -63,6 +68,9 @@ class FitRunTest {
 
     private static final DeviceProfile TRUTH = DeviceProfile.load("h200")
             .with(Map.of("overlap_us", made(3), "moe_fixed_us", made(17), "zero_copy_gb_per_s", made(44)));
+
+    private static final ModelGeometry TINY = ModelPresets.load("tiny");
+    private static final int UVA_LAYERS = 1; // of the layers on the host
 
     @TempDir
     Path folder;
@@ -98,7 +106,7 @@ class FitRunTest {
         }
         return cell.isPool()
                 ? cost.decodeMicros(GraphMode.FULL_DECODE, steps, 0)
-                : cost.uvaDecodeMicros(GraphMode.FULL_DECODE, 0, 0);
+                : cost.uvaDecodeMicros(GraphMode.FULL_DECODE, cell.engine().equals("uva") ? UVA_LAYERS : 0, 0);
     }
 
     private static ResultRow row(Cell cell, String basis, String status, double micros) {
@@ -110,6 +118,7 @@ class FitRunTest {
                 .put("status", status)
                 .put("basis", basis)
                 .put("engine", cell.engine())
+                .put("bank_bytes", (TINY.layers() - UVA_LAYERS) * TINY.allExpertBytes() / TINY.layers())
                 .put("step_p50_us", 5)
                 .put("decode_ms_per_token", micros / 1e3)
                 .build();
@@ -118,7 +127,7 @@ class FitRunTest {
     @Test
     void takesMeasuredCellsOfOneTokenAndFindsTheirProfile() throws IOException {
         FitRun run = FitRun.of(List.of(folder));
-        assertThat(run.size()).isEqualTo(5);
+        assertThat(run.size()).isEqualTo(6);
         assertThat(run.worst(TRUTH)).isLessThan(1e-6);
         DeviceProfile start =
                 TRUTH.with(Map.of("overlap_us", made(1), "moe_fixed_us", made(28), "zero_copy_gb_per_s", made(51.2)));
@@ -132,7 +141,7 @@ class FitRunTest {
         assertThat(DeviceProfile.load(out.resolve("profile.toml").toString()).value("moe_fixed_us"))
                 .isCloseTo(17, within(0.01));
         List<ResultRow> rows = ResultsCsv.readDirectory(out);
-        assertThat(rows).hasSize(10);
+        assertThat(rows).hasSize(12);
         for (int i = 0; i < rows.size(); i += 2) {
             ResultRow modelled = rows.get(i + 1);
             assertThat(modelled.text("basis")).isEqualTo("modelled");
