@@ -87,23 +87,21 @@ final class TraceLibrary implements AutoCloseable {
     }
 
     /** So many sequences at once, none of which ends without another one to follow. */
-    private static RoutingTrace sideBySide(TraceSpec.Preset preset, Key key) {
+    private RoutingTrace sideBySide(TraceSpec.Preset preset, Key key) {
         int streams = key.streams().getAsInt();
         long sequence = SyntheticTraces.model(preset.preset()).maxSequenceTokens();
         long tokens = Math.multiplyExact(preset.forwards() + sequence, streams);
-        try (RoutingTrace generated =
-                SyntheticTraces.preset(preset.preset(), tokens, key.seed().orElseThrow())) {
-            StreamMerge merge = new StreamMerge(List.of(generated), streams, OptionalLong.empty());
-            InMemoryTrace.Builder copy = InMemoryTrace.builder(
-                    merge.shape(), "the first " + preset.forwards() + " forwards of: " + merge.source());
-            long[] written = {0};
-            merge.writeTo((header, ids, weights) -> {
-                if (written[0]++ < preset.forwards()) {
-                    copy.forward(header, ids, weights);
-                }
-            });
-            return copy.build();
-        }
+        RoutingTrace drawn = tokens(preset, tokens, key.seed()); // held: each stream walks it with a cursor of its own
+        StreamMerge merge = new StreamMerge(List.of(drawn), streams, OptionalLong.empty());
+        InMemoryTrace.Builder copy = InMemoryTrace.builder(
+                merge.shape(), "the first " + preset.forwards() + " forwards of: " + merge.source());
+        long[] written = {0};
+        merge.writeTo((header, ids, weights) -> {
+            if (written[0]++ < preset.forwards()) {
+                copy.forward(header, ids, weights);
+            }
+        });
+        return copy.build();
     }
 
     private RoutingTrace afterPrompt(TraceSpec.Preset preset, Key key) {
