@@ -37,6 +37,7 @@ int main() {
   NUMBER(kMaxDecodeLanes);
   NUMBER(kChunkK);
   NUMBER(kAlignThreads);
+  NUMBER(kSumThreads);
   NUMBER(kPartitionThreads);
   NUMBER(kRouteThreads);
   NUMBER(kStandInThreads);
@@ -51,6 +52,7 @@ int main() {
   for (int tokens : {1, 128, 129, 640, 641, 8192}) {
     std::printf("fastestBlockLanes,,%d,%d\n", tokens, pool::fastestBlockLanes(tokens));
   }
+  for (int words : {4, 8192, 8196, 1048576, 1048577}) std::printf("routeBlocks,,%d,%d\n", words, pool::routeBlocks(words));
   std::printf("decodeCounts,,2560,%lld\n", static_cast<long long>(pool::decodeCounts(2560)));
   BLOCK(kDecode);
   BLOCK(kAligned8);
@@ -191,7 +193,11 @@ int main() {
   FIELD(RouteState, selected);
   FIELD(RouteState, promoted);
   FIELD(RouteState, staged);
+  FIELD(RouteState, sum);
   FIELD(RouteState, pending);
+  FIELD(RouteState, tapeForward);
+  FIELD(RouteState, ended);
+  FIELD(RouteState, reserved);
 
   STRUCT(RouteParams);
   FIELD(RouteParams, tapeIds);

@@ -205,6 +205,7 @@ inline int32_t low32(uint64_t value) { return static_cast<int32_t>(static_cast<u
 #define blockIdx (cpu::self().block())
 #define gridDim (cpu::self().grid())
 
+using std::max;
 using std::min;
 
 struct longlong2 {
@@ -219,6 +220,7 @@ inline T __ldcg(const T* address) {
 
 inline void __syncthreads() { cpu::self().barrier(); }
 inline int __syncthreads_or(int value) { return cpu::self().barrierOr(value != 0); }
+inline void __threadfence() {}
 inline void __syncwarp() { cpu::self().warpBarrier(); }
 
 inline unsigned __ballot_sync(unsigned, bool flag) {
@@ -286,6 +288,12 @@ template <typename T>
 inline T atomicAdd(T* address, T value) {
   const T old = *address;
   *address = old + value;
+  return old;
+}
+template <typename T>
+inline T atomicXor(T* address, T value) {
+  const T old = *address;
+  *address = old ^ value;
   return old;
 }
 template <typename T>

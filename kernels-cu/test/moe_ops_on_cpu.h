@@ -52,7 +52,6 @@ inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
-inline void __threadfence() {}
 inline int32_t __reduce_add_sync(unsigned, int32_t value) {
   int32_t sum = 0;
   for (uint64_t other : cpu::all(static_cast<uint32_t>(value))) sum += static_cast<int32_t>(other);
@@ -73,8 +72,10 @@ struct alignas(16) Words4 {
 inline void loadOnce4(Words4& v, const void* from, bool wanted) {
   if (wanted) std::memcpy(&v, from, sizeof v);
 }
-inline void loadShared4(Words4& v, const void* from, bool wanted) {
-  if (wanted) std::memcpy(&v, from, sizeof v);
+inline Words4 loadShared4(const void* from) {
+  Words4 v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
 }
 inline int32_t loadAcquire(const int32_t* from) { return *from; }
 inline void pauseBriefly() { std::exit(3); }  // one block after the other: what a block waits for is there

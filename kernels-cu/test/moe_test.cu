@@ -59,7 +59,7 @@ MoeKernels kernelsOf(Activations type) {
 
 void launchSum(MoeKernel sum, const pool::MoeParams& p, cudaStream_t stream) {
   const int vectors = p.tokens * (p.hidden / 8);
-  sum<<<(vectors + pool::kAlignThreads - 1) / pool::kAlignThreads, pool::kAlignThreads, 0, stream>>>(p);
+  sum<<<(vectors + pool::kSumThreads - 1) / pool::kSumThreads, pool::kSumThreads, 0, stream>>>(p);
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 
@@ -70,8 +70,7 @@ void launchDecode(const MoeKernels& kernels, const pool::MoeParams& p, cudaStrea
 }
 
 void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
-  const int warps = pool::kAlignThreads / pool::kWarp;
-  smxx_moe_align<<<(p.experts + warps - 1) / warps, pool::kAlignThreads, 0, stream>>>(p);
+  smxx_moe_align<<<1, pool::kAlignThreads, 0, stream>>>(p);
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 

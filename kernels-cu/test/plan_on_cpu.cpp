@@ -5,6 +5,8 @@
 #include "partition_case.h"
 #include "plan/smxx_lru_plan.cuh"
 #include "route/smxx_partition.cuh"
+#include "route/smxx_route_replay.cuh"
+#include "route_case.h"
 #include "row_copy_case.h"
 #include "rows/smxx_row_copy.cuh"
 
@@ -63,6 +65,31 @@ void partition(int layers, int experts, int lanes, int ringSize, uint64_t seed) 
   call.check(safeIds, ringRows, output);
 }
 
+template <typename T>
+class CpuMemory {
+ public:
+  explicit CpuMemory(size_t count) : values_(new Aligned[(count * sizeof(T) + 15) / 16]), count_(count) {
+    std::memset(values_.get(), 0x5a, count * sizeof(T));
+  }
+  T* data() { return reinterpret_cast<T*>(values_.get()); }
+  void set(const std::vector<T>& values) { std::memcpy(values_.get(), values.data(), count_ * sizeof(T)); }
+  std::vector<T> get() { return {data(), data() + count_}; }
+
+ private:
+  struct alignas(16) Aligned {
+    char bytes[16];
+  };
+  std::unique_ptr<Aligned[]> values_;
+  size_t count_;
+};
+
+void routing(const test::RouteShape& shape, uint64_t seed) {
+  test::RouteCase<CpuMemory> replay(shape, seed);
+  replay.run(7, [&](const pool::RouteParams& p, int blocks) {
+    cpu::Block(pool::kRouteThreads, blocks, ++seed).run([&] { pool::replayRoute(p); });
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,6 +101,7 @@ int main(int argc, char** argv) {
     planner<pool::kPlanThreads, pool::kPlanPairs>(geometry, std::max(1L, few / 10), seed + 100);
   }
   for (int blocks : {1, 2, 7, 64}) rowCopy(blocks, seed + blocks);
+  for (const test::RouteShape& shape : test::routeShapes()) routing(shape, seed);
   for (int round = 0; round < 6; ++round) {
     partition(3, 512, 5120, 128, seed + round);
     partition(2, 4096, 3000, 100, seed + round);

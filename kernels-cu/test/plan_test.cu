@@ -11,6 +11,8 @@
 #include "conformance.h"
 #include "gpu_buffers.h"
 #include "plan/smxx_lru_plan.cu"
+#include "route/smxx_route_replay.cu"
+#include "route_case.h"
 #include "row_copy_case.h"
 #include "rows/smxx_row_copy.cu"
 
@@ -183,6 +185,28 @@ void rowCopyCases(uint64_t seed) {
     std::vector<test::Bytes16> copied(rows.bank.size());
     bank.download(copied.data(), copied.size());
     rows.check(copied, blocks);
+  }
+}
+
+template <typename T>
+class DeviceMemory : public DeviceBuffer<T> {
+ public:
+  using DeviceBuffer<T>::DeviceBuffer;
+  void set(const std::vector<T>& values) { this->upload(values.data(), values.size()); }
+  std::vector<T> get() const {
+    std::vector<T> values(this->count());
+    this->download(values.data(), values.size());
+    return values;
+  }
+};
+
+void routing(uint64_t seed) {
+  for (const test::RouteShape& shape : test::routeShapes()) {
+    test::RouteCase<DeviceMemory> replay(shape, seed);
+    replay.run(40, [](const pool::RouteParams& p, int blocks) {
+      smxx_route_replay<<<blocks, pool::kRouteThreads>>>(p);
+      POOL_CUDA_CHECK(cudaDeviceSynchronize());
+    });
   }
 }
 
@@ -442,6 +466,7 @@ int main(int argc, char** argv) {
     }
   }
   rowCopyCases(seed);
+  routing(seed);
   planAndCopyReplays(std::max(1L, steps / 50), seed);
   farRows();
   std::printf("kernels on the GPU: all equal to the reference\n");

@@ -27,13 +27,14 @@ __device__ inline void loadOnce4(Words4& v, const void* from, bool wanted) {
       : "l"(from), "r"(static_cast<uint32_t>(wanted)));
 }
 
-// 16 bytes as other blocks of this launch stored them before they were counted as arrived. Nothing happens where !wanted; a
-// predicate, no branch.
-__device__ inline void loadShared4(Words4& v, const void* from, bool wanted) {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-               : "+r"(v.word[0]), "+r"(v.word[1]), "+r"(v.word[2]), "+r"(v.word[3])
-               : "l"(from), "r"(static_cast<uint32_t>(wanted))
+// 16 bytes as other blocks of this launch stored them before they were counted as arrived.
+__device__ inline Words4 loadShared4(const void* from) {
+  Words4 v;
+  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "l"(from)
                : "memory");
+  return v;
 }
 // What was stored before the count was raised is visible after a load that sees it raised.
 __device__ inline int32_t loadAcquire(const int32_t* from) {

@@ -26,33 +26,32 @@ __device__ inline void storeLane(const MoeParams& p, int lane, int channel, cons
   *reinterpret_cast<Words4*>(p.laneOut + static_cast<int64_t>(lane) * p.hidden + channel) = packed;
 }
 
-// Eight channels of out[token]: the token's lanes in ascending slot order, from +0. Several loads are under way at once.
-// `ids` are the call's, perhaps brought to shared memory before.
+// Eight channels of out[token]: the token's lanes in ascending slot order, from +0. All loads of so many slots are under way at
+// once, those of lanes without an expert too: they were never computed and may be NaN, so they are not added. `ids` are the
+// call's, perhaps brought to shared memory before.
 template <typename Type>
 __device__ inline void sumSlots(const MoeParams& p, const int32_t* ids, int token, int channel) {
   constexpr int kSlotsAtOnce = 10;
   float sum[8] = {};
   for (int first = 0; first < p.topK; first += kSlotsAtOnce) {
-    bool valid[kSlotsAtOnce];
-    Words4 values[kSlotsAtOnce] = {};
+    Words4 values[kSlotsAtOnce];
+    int expert[kSlotsAtOnce];
 #pragma unroll
     for (int i = 0; i < kSlotsAtOnce; ++i) {
-      const int expert = ids[token * p.topK + min(first + i, p.topK - 1)];
-      valid[i] = first + i < p.topK && expert >= 0 && expert < p.experts;  // others were never computed, and may be NaN
+      const int64_t lane = static_cast<int64_t>(token) * p.topK + min(first + i, p.topK - 1);
+      values[i] = loadShared4(p.laneOut + lane * p.hidden + channel);
+      expert[i] = ids[lane];
     }
 #pragma unroll
     for (int i = 0; i < kSlotsAtOnce; ++i) {
-      const int64_t lane = static_cast<int64_t>(token) * p.topK + first + i;
-      loadShared4(values[i], p.laneOut + lane * p.hidden + channel, valid[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < kSlotsAtOnce; ++i)
+      const bool valid = first + i < p.topK && expert[i] >= 0 && expert[i] < p.experts;
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const uint32_t pair = values[i].word[j];
-        sum[2 * j] = valid[i] ? __fadd_rn(sum[2 * j], Type::low(pair)) : sum[2 * j];
-        sum[2 * j + 1] = valid[i] ? __fadd_rn(sum[2 * j + 1], Type::high(pair)) : sum[2 * j + 1];
+        sum[2 * j] = valid ? __fadd_rn(sum[2 * j], Type::low(pair)) : sum[2 * j];
+        sum[2 * j + 1] = valid ? __fadd_rn(sum[2 * j + 1], Type::high(pair)) : sum[2 * j + 1];
       }
+    }
   }
   Words4 packed;
 #pragma unroll

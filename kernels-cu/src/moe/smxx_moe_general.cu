@@ -1,5 +1,5 @@
-// Entry points of the MoE over aligned lanes, looked up by name, in launch order. Blocks of kAlignThreads: the alignment with
-// a warp an expert, the sum with a thread for 8 output channels. GEMMs: maxBlocks * gateUpParts, then maxBlocks * downParts
+// Entry points of the MoE over aligned lanes, looked up by name, in launch order. The alignment is one block of kAlignThreads; the
+// sum has blocks of kSumThreads, a thread for 8 output channels. GEMMs: maxBlocks * gateUpParts, then maxBlocks * downParts
 // blocks of the MoeBlock, dynamic shared memory sharedBytes(lanes). The number in a name is the lanes a block. A call may cut
 // its GEMMs by aligned blocks (firstBlock, and so many fewer blocks) and by experts (-1 in expertRows): one alignment before,
 // one sum after all. The two for rows in host memory take aligned blocks of any length, in blocks of kAligned32.
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
   pool::hostDown<pool::OverLink<pool::Bf16>>(params, alignedShared);
 }
 
-extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
+extern "C" __global__ void __launch_bounds__(pool::kSumThreads, 6)
     smxx_moe_sum(const __grid_constant__ pool::MoeParams params) {
   pool::generalSum<Bf16>(params);
 }

@@ -89,7 +89,7 @@ __device__ void hostDown(const MoeParams& p, uint8_t* shared) {
 template <typename Type>
 __device__ inline void generalSum(const MoeParams& p) {
   const int vectors = p.hidden / 8;
-  const int i = blockIdx.x * kAlignThreads + threadIdx.x;
+  const int i = blockIdx.x * kSumThreads + threadIdx.x;
   if (i < p.tokens * vectors) sumSlots<Type>(p, p.ids, i / vectors, i % vectors * 8);
 }
 

@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(pool::kAligned32.threads(), 2)
   pool::hostDown<pool::OverLink<Fp16>>(params, alignedSharedFp16);
 }
 
-extern "C" __global__ void __launch_bounds__(pool::kAlignThreads)
+extern "C" __global__ void __launch_bounds__(pool::kSumThreads, 6)
     smxx_moe_sum_fp16(const __grid_constant__ pool::MoeParams params) {
   pool::generalSum<Fp16>(params);
 }

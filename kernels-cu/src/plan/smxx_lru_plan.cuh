@@ -13,10 +13,6 @@
 
 namespace pool {
 
-// Lanes handled by one thread of warp 0.
-constexpr int kLaneHalves = kMaxLanes / kWarp;
-static_assert(kLaneHalves == 2, "lane masks are 64 bits wide");
-
 // Pairs of rowUse a thread has in flight where it looks again, which is rare: small code matters more than speed.
 constexpr int kAgainPairs = 2;
 
@@ -79,13 +75,6 @@ __device__ inline RowAge warpMin(const RowAge& mine) {
   const bool oldest = high == minHigh && low == minLow;
   const int32_t minRow = __reduce_min_sync(kFullWarp, oldest ? mine.row : kNoRow);
   return {static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(minHigh)) << 32) | minLow), minRow};
-}
-
-// Bit i is lane i's flag; lane i lies in half i / 32 of thread i % 32 of warp 0.
-__device__ inline uint64_t laneBallot(const bool (&flag)[kLaneHalves]) {
-  const uint64_t low = __ballot_sync(kFullWarp, flag[0]);
-  const uint64_t high = __ballot_sync(kFullWarp, flag[1]);
-  return low | high << kWarp;
 }
 
 __device__ inline int lanesBefore(uint64_t mask, int lane) {
@@ -297,20 +286,6 @@ __device__ int selectOwnedVictims(const PlanTables& tables, PlanScratch<kThreads
   const int found = selectVictims<kThreads, kPairs>({tables, false, true, scratch.floor}, scratch);
   if (found >= 0) return found;
   return selectVictims<kThreads, kAgainPairs>({tables, true, true, scratch.floor}, scratch);
-}
-
-// First lane of its expert, among valid lanes.
-__device__ inline void markFirst(const int32_t (&safeId)[kLaneHalves], int laneCount, bool (&first)[kLaneHalves]) {
-  const int thread = threadIdx.x;
-  const unsigned sameLow = __match_any_sync(kFullWarp, safeId[0]);
-  first[0] = safeId[0] != kAbsent && __ffs(static_cast<int>(sameLow)) - 1 == thread;
-  first[1] = false;
-  if (laneCount <= kWarp) return;
-  const unsigned sameHigh = __match_any_sync(kFullWarp, safeId[1]);
-  first[1] = safeId[1] != kAbsent && __ffs(static_cast<int>(sameHigh)) - 1 == thread;
-  for (int i = 0; i < kWarp; ++i) {
-    first[1] &= __shfl_sync(kFullWarp, safeId[0], i) != safeId[1];
-  }
 }
 
 // The lanes' inputs, loaded by warp 0 together with the slice, so that their latencies overlap.

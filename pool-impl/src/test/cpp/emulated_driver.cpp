@@ -280,7 +280,7 @@ template <typename Body>
 Kernel alignKernel(const Body& body) {
   return kernel<pool::MoeParams>(
       [](const pool::MoeParams& p, const Grid& g) {
-        return g.blocks == ceilOf(p.experts, pool::kAlignThreads / pool::kWarp) && g.threads == pool::kAlignThreads &&
+        return g.blocks == 1 && g.threads == pool::kAlignThreads &&
                g.sharedBytes == 0 &&
                p.blocks.maxBlocks == pool::maxLaneBlocks(p.tokens * p.topK, p.experts, p.blocks.blockLanes);
       },
@@ -314,8 +314,8 @@ void addMoeKernels(const std::string& suffix, std::map<std::string, Kernel>& all
       {"smxx_moe_host_down" + suffix, overLinkKernel(false, pool::hostDown<pool::OverLink<Type>>)},
       {"smxx_moe_sum" + suffix, kernel<pool::MoeParams>(
                                     [](const pool::MoeParams& p, const Grid& g) {
-                                      return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kAlignThreads) &&
-                                             g.threads == pool::kAlignThreads && g.sharedBytes == 0;
+                                      return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kSumThreads) &&
+                                             g.threads == pool::kSumThreads && g.sharedBytes == 0;
                                     },
                                     [](const pool::MoeParams& p) { pool::generalSum<Type>(p); })},
   });
@@ -335,8 +335,9 @@ std::map<std::string, Kernel> allKernels() {
                              },
                              [](const pool::PartitionParams& p) { pool::partitionLanes(p); })},
       {"smxx_route_replay", kernel<pool::RouteParams>(
-                                [](const pool::RouteParams&, const Grid& g) {
-                                  return g.blocks == 1 && g.threads == pool::kRouteThreads && g.sharedBytes == 0;
+                                [](const pool::RouteParams& p, const Grid& g) {
+                                  return g.blocks == pool::routeBlocks(p.outputWords) && g.threads == pool::kRouteThreads &&
+                                         g.sharedBytes == 0 && p.outputWords % 4 == 0;
                                 },
                                 [](const pool::RouteParams& p) { pool::replayRoute(p); })},
       {"smxx_row_copy", kernel<pool::RowCopyParams>(

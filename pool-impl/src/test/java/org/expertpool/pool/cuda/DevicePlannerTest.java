@@ -25,7 +25,7 @@ class DevicePlannerTest {
     @ParameterizedTest
     @CsvSource({
         "EAGER, cuModuleLoadData, 0, load the kernels on stub device 0: cuModuleLoadData",
-        "EAGER, cuMemAlloc, 1, allocate 2096 device bytes: cuMemAlloc",
+        "EAGER, cuMemAlloc, 1, allocate 1840 device bytes: cuMemAlloc",
         "EAGER, cuMemHostAlloc, 2, pin 120 host bytes: cuMemHostAlloc",
         "EAGER, cuLaunchKernel, 3, launch smxx_lru_plan: cuLaunchKernel",
         "EAGER, cuStreamSynchronize, 9, plan layer",
@@ -33,7 +33,7 @@ class DevicePlannerTest {
         "GRAPH, cuStreamEndCapture, 0, end a capture: cuStreamEndCapture",
         "GRAPH, cuGraphInstantiate, 1, instantiate a graph: cuGraphInstantiate",
         "GRAPH, cuGraphLaunch, 5, launch a graph: cuGraphLaunch",
-        "EAGER, cuMemFree, 0, free 2096 device bytes: cuMemFree",
+        "EAGER, cuMemFree, 0, free 1840 device bytes: cuMemFree",
     })
     void namesWhatFailedAndFreesTheRest(String launch, String call, int after, String message) throws Exception {
         List<String> lines = run(launch, Map.of("EMULATED_FAIL", call, "EMULATED_FAIL_AFTER", "" + after));

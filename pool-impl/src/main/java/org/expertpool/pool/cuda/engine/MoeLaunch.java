@@ -3,6 +3,7 @@ package org.expertpool.pool.cuda.engine;
 import static org.expertpool.pool.cuda.layout.MoeLayouts.ALIGN_THREADS;
 import static org.expertpool.pool.cuda.layout.MoeLayouts.LANE_BLOCKS;
 import static org.expertpool.pool.cuda.layout.MoeLayouts.MOE_PARAMS;
+import static org.expertpool.pool.cuda.layout.MoeLayouts.SUM_THREADS;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -16,7 +17,6 @@ import org.expertpool.pool.marlin.ActivationType;
 
 /** One layer call with its arguments prepared. The only class that knows the MoE kernels' names, grids and order. */
 public final class MoeLaunch implements AutoCloseable {
-    private static final int WARP = 32;
     private static final int VECTOR_CHANNELS = 8;
 
     /** One kernel and its launch shape. */
@@ -58,7 +58,7 @@ public final class MoeLaunch implements AutoCloseable {
             gemms.add(step("smxx_moe_decode" + suffix, blocks, block.threads(), sharedBytes));
             return;
         }
-        align.add(step("smxx_moe_align", ceil(moe.shape().experts(), ALIGN_THREADS / WARP), ALIGN_THREADS, 0));
+        align.add(step("smxx_moe_align", 1, ALIGN_THREADS, 0));
         gemms.add(step(
                 way.alignedKernel("gate_up") + suffix,
                 maxBlocks * block.gateUpParts(width),
@@ -68,8 +68,8 @@ public final class MoeLaunch implements AutoCloseable {
                 way.alignedKernel("down") + suffix, maxBlocks * block.downParts(hidden), block.threads(), sharedBytes));
         sum.add(step(
                 "smxx_moe_sum" + suffix,
-                ceil(call.tokens() * (hidden / VECTOR_CHANNELS), ALIGN_THREADS),
-                ALIGN_THREADS,
+                ceil(call.tokens() * (hidden / VECTOR_CHANNELS), SUM_THREADS),
+                SUM_THREADS,
                 0));
     }
 

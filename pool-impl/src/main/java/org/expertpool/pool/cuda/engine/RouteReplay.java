@@ -3,6 +3,7 @@ package org.expertpool.pool.cuda.engine;
 import static org.expertpool.pool.cuda.layout.RouteLayouts.ROUTE_PARAMS;
 import static org.expertpool.pool.cuda.layout.RouteLayouts.ROUTE_STATE;
 import static org.expertpool.pool.cuda.layout.RouteLayouts.THREADS;
+import static org.expertpool.pool.cuda.layout.RouteLayouts.blocks;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -144,7 +145,7 @@ public final class RouteReplay implements AutoCloseable {
 
     /** Enqueues the routing of a layer call; the call before has been enqueued. */
     void enqueue(int layer, CudaStream stream) {
-        layers.get(layer).launch(1, THREADS, stream);
+        layers.get(layer).launch(blocks(outputWords), THREADS, stream);
     }
 
     /** Takes in the output of the last layer call, and waits. */

@@ -31,6 +31,7 @@ class KernelLayoutsTest {
         expected.add("kMaxDecodeLanes,,0," + MoeLayouts.MAX_DECODE_LANES);
         expected.add("kChunkK,,0," + MoeLayouts.CHUNK_K);
         expected.add("kAlignThreads,,0," + MoeLayouts.ALIGN_THREADS);
+        expected.add("kSumThreads,,0," + MoeLayouts.SUM_THREADS);
         expected.add("kPartitionThreads,,0," + PartitionLayouts.PARTITION_THREADS);
         expected.add("kRouteThreads,,0," + RouteLayouts.THREADS);
         expected.add("kStandInThreads,,0," + ModelLayouts.STAND_IN_THREADS);
@@ -45,6 +46,9 @@ class KernelLayoutsTest {
         for (int tokens : new int[] {1, 128, 129, 640, 641, 8192}) {
             expected.add("fastestBlockLanes,,%d,%d"
                     .formatted(tokens, MoeLayouts.fastestAligned(tokens).lanes()));
+        }
+        for (int words : new int[] {4, 8192, 8196, 1048576, 1048577}) {
+            expected.add("routeBlocks,,%d,%d".formatted(words, RouteLayouts.blocks(words)));
         }
         expected.add("decodeCounts,,2560," + MoeLayouts.decodeCounts(2560));
         block(expected, "kDecode", MoeLayouts.DECODE);
