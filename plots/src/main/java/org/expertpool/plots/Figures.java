@@ -70,6 +70,8 @@ public final class Figures {
         }
         MissesByLayer.of(table, DetailRows.read(resultsDir, MissesByLayer.TABLE, table))
                 .ifPresent(drawn::add);
+        LayerParts.of(table, DetailRows.read(resultsDir, LayerParts.TABLE, table))
+                .ifPresent(drawn::add);
         return drawn;
     }
 

@@ -184,4 +184,28 @@ class LabFiguresTest {
         assertThat(exact).isBetween(298, 300); // at most the one colour that the 257th displaced
         assertThat(reduced.getRGB(299, 1) & 0xFFFFFF).isEqualTo(0x010007);
     }
+
+    @Test
+    void barsOfALayersTimeEndWhereItsPartsAddUp() throws IOException {
+        Files.writeString(
+                dir.resolve("results.csv"),
+                HEADER.replace("\n", ",decode_tok_per_s,note\n")
+                        + "1,e,all,1,ok,measured,resident,cuda,d,m,t,,,full-decode,,,warm,,,,,,,,,,,900,experts alone\n"
+                        + "1,e,some,1,ok,measured,pool,cuda,d,m,t,258,evict.lru,none,,,warm,,,,,,,,,,,200,9 dense bytes\n");
+        Files.createDirectories(dir.resolve("details"));
+        Files.writeString(dir.resolve("details/breakdown.csv"), """
+                cell,misses_a_layer,measured_us,dense_us,hits_us,planner_us,copies_us,launches_us,other_us,floor_us
+                all,,20,0,20,0,0,0,0,20
+                some,0.5,90,30,20,3,25,,-2,70
+                """);
+        ResultsTable table = ResultsTable.read(dir.resolve("results.csv"));
+        FigureData figure = Figures.details(dir, table).get(0);
+        assertThat(figure.name()).isEqualTo("time-of-a-layer");
+        assertThat(figure.y().names()).containsExactly("N = 258, dense reads, no graph", "all resident");
+        assertThat(figure.series().stream().map(Series::label))
+                .containsExactly("dense", "hits", "planner", "copies", "launches", "other", "floor");
+        assertThat(figure.series().stream().map(one -> one.points().get(0).x()))
+                .containsExactly(30.0, 50.0, 53.0, 78.0, 78.0, 76.0, 70.0);
+        assertThat(figure.series().get(5).points().get(1).x()).isEqualTo(20);
+    }
 }
