@@ -14,6 +14,7 @@ public final class Figures {
     private static final List<Figure> ALL = List.of(
             new SpeedAgainstCapacity(),
             new DecodeSpeedByRows(),
+            new TimeByMisses(),
             new ModelAgainstMeasurement(),
             new MissesByPolicy(0),
             new MissesByPolicy(1),

@@ -208,4 +208,29 @@ class LabFiguresTest {
                 .containsExactly(30.0, 50.0, 53.0, 78.0, 78.0, 76.0, 70.0);
         assertThat(figure.series().get(5).points().get(1).x()).isEqualTo(20);
     }
+
+    @Test
+    void timesStandOverMissesBesideThoseOfImposedOnes() throws IOException {
+        String head = HEADER.replace("\n", ",decode_tok_per_s,note,source\n");
+        String own =
+                "1,e,rows=%1$d,1,ok,measured,pool,cuda,d,m,t,%1$d,evict.lru,full-decode,,,warm,,%2$s,,,,,,,,,%3$s,%4$s,\n";
+        String peer = "1,e,reported=p%1$s,1,ok,reported,peer,,d,m,,,,,,,,,%1$s,,,,,,,,,%2$s,,run here\n";
+        String csv = head
+                + own.formatted(258, "0.96", "500", "experts alone")
+                + own.formatted(208, "0.92", "250", "experts alone")
+                + own.formatted(300, "0.99", "100", "\"experts, and 9 dense bytes\"")
+                + peer.formatted("1", "400")
+                + peer.formatted("0.9", "200")
+                + peer.formatted("0.5", "50");
+        FigureData figure =
+                figure(ResultsTable.read(Files.writeString(dir.resolve("results.csv"), csv)), "time-by-misses");
+        assertThat(figure.series()).hasSize(2);
+        List<Point> pool = figure.series().get(0).points();
+        assertThat(pool.stream().map(Point::x).map(x -> Math.round(1e6 * x) / 1e6))
+                .containsExactly(4.0, 8.0);
+        assertThat(pool.stream().map(Point::y)).containsExactly(2.0, 4.0);
+        List<Point> peers = figure.series().get(1).points(); // up to the first beyond the pool's
+        assertThat(peers.stream().map(Point::y)).containsExactly(2.5, 5.0);
+        assertThat(figure.horizontals()).isEmpty();
+    }
 }
