@@ -42,6 +42,7 @@ public final class PrefillLayers {
     private record Way(LayerEngine engine, DecodeGraph mode, double missing) {}
 
     private final ModelGeometry geometry;
+    private final ActivationType activations;
     private final List<Integer> residents;
     private final ChunkRouting routing;
     private final int forwards;
@@ -52,13 +53,20 @@ public final class PrefillLayers {
     private String device = "";
 
     /**
+     * @param activations their type
      * @param residents experts of each layer that are resident, for each figure
      * @param forwards timed for each figure, after two to warm up; chunks are two that take turns
      * @param source of the rows; its notices are told what is under way
      */
     public PrefillLayers(
-            ModelGeometry geometry, List<Integer> residents, ChunkRouting routing, int forwards, HostRows source) {
+            ModelGeometry geometry,
+            ActivationType activations,
+            List<Integer> residents,
+            ChunkRouting routing,
+            int forwards,
+            HostRows source) {
         this.geometry = geometry;
+        this.activations = activations;
         this.residents = List.copyOf(residents);
         this.routing = routing;
         this.forwards = forwards;
@@ -73,8 +81,7 @@ public final class PrefillLayers {
                 .toList();
         try (CudaContext context = CudaContext.open()) {
             device = context.device().name();
-            DeviceModel model =
-                    source.load(context, DeviceLayers.content(geometry, ActivationType.BF16), geometry.topK());
+            DeviceModel model = source.load(context, DeviceLayers.content(geometry, activations), geometry.topK());
             int most = residents.stream().mapToInt(Integer::intValue).max().orElse(0);
             PoolConfig config = new PoolConfig(
                     geometry.layers(), geometry.experts(), geometry.topK(), Math.max(most, geometry.topK()), 1);
@@ -89,7 +96,7 @@ public final class PrefillLayers {
 
     /** What has been measured so far: all, unless {@link #run} failed. */
     public PrefillTable table() {
-        return new PrefillTable(device, geometry, times, ratios);
+        return new PrefillTable(device, geometry, activations, times, ratios);
     }
 
     private void chunk(DeviceModel model, DevicePool pool, RoutingTape tape) {

@@ -9,10 +9,16 @@ import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVPrinter;
 import org.expertpool.harness.compare.MedianRatio;
 import org.expertpool.harness.record.MarkdownTable;
+import org.expertpool.pool.marlin.ActivationType;
 import org.expertpool.pool.model.ModelGeometry;
 
 /** What {@link PrefillLayers} measured, with peers where the model is the one they were measured on. */
-public record PrefillTable(String device, ModelGeometry geometry, List<PrefillTime> times, List<PrefillRatios> ratios) {
+public record PrefillTable(
+        String device,
+        ModelGeometry geometry,
+        ActivationType activations,
+        List<PrefillTime> times,
+        List<PrefillRatios> ratios) {
     private static final List<String> COLUMNS = List.of(
             "device",
             "model",
@@ -29,7 +35,8 @@ public record PrefillTable(String device, ModelGeometry geometry, List<PrefillTi
             "p90_ms",
             "h2d_gb_per_s",
             "floor_ms",
-            "best_peer_ms");
+            "best_peer_ms",
+            "activations");
     private static final List<String> RATIO_COLUMNS = List.of(
             "device",
             "model",
@@ -45,7 +52,8 @@ public record PrefillTable(String device, ModelGeometry geometry, List<PrefillTi
             "uva_high",
             "link_share",
             "link_share_low",
-            "link_share_high");
+            "link_share_high",
+            "activations");
     private static final CSVFormat FORMAT =
             CSVFormat.RFC4180.builder().setRecordSeparator('\n').get();
     private static final String MARKED_MODEL = "qwen3.8-flash-next";
@@ -85,7 +93,9 @@ public record PrefillTable(String device, ModelGeometry geometry, List<PrefillTi
 
     private List<String> cells(PrefillTime time) {
         LayerTime layer = time.layer();
-        boolean marked = geometry.name().equals(MARKED_MODEL) && time.peerMilliseconds() > 0;
+        boolean marked = geometry.name().equals(MARKED_MODEL)
+                && activations == ActivationType.BF16
+                && time.peerMilliseconds() > 0;
         return List.of(
                 device,
                 geometry.name(),
@@ -102,7 +112,8 @@ public record PrefillTable(String device, ModelGeometry geometry, List<PrefillTi
                 decimals(layer.p90Micros() * 1e-3),
                 String.format(Locale.ROOT, "%.2f", time.gigabytesPerSecond()),
                 decimals(time.floorMilliseconds()),
-                marked ? decimals(time.peerMilliseconds()) : "");
+                marked ? decimals(time.peerMilliseconds()) : "",
+                activations.label());
     }
 
     private List<String> cells(PrefillRatios ratio) {
@@ -116,6 +127,7 @@ public record PrefillTable(String device, ModelGeometry geometry, List<PrefillTi
         for (MedianRatio each : List.of(ratio.hostView(), ratio.uva(), ratio.linkShare())) {
             cells.addAll(List.of(decimals(each.ratio()), decimals(each.low()), decimals(each.high())));
         }
+        cells.add(activations.label());
         return cells;
     }
 

@@ -156,15 +156,17 @@ final class BenchCommand implements Callable<Integer> {
 
     /** As {@link #layers}, of wide calls, into prefill.csv. */
     private int prefill() throws IOException {
-        if (type() != ActivationType.BF16) {
-            throw new BadInputException("--activations is " + activations + ", expected bf16 with --prefill");
-        }
         ModelGeometry geometry = ModelPresets.load(model);
         if (layers != null) {
             geometry = geometry.withLayers(layers);
         }
         PrefillLayers bench = new PrefillLayers(
-                geometry, prefill, new ChunkRouting(Optional.ofNullable(routing)), forwards, hostRows.rows(this::tell));
+                geometry,
+                type(),
+                prefill,
+                new ChunkRouting(Optional.ofNullable(routing)),
+                forwards,
+                hostRows.rows(this::tell));
         try {
             bench.run(tokens);
         } finally {

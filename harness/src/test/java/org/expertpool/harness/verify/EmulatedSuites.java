@@ -81,11 +81,13 @@ final class EmulatedSuites {
     }
 
     private void prefill() {
-        compared = new PrefillLayers(
-                        GEOMETRY, List.of(0, 3), new ChunkRouting(Optional.empty()), 1, HostRows.inMemory(line -> {}))
-                .run(List.of(9))
-                .times()
-                .size();
+        for (ActivationType type : ActivationType.values()) {
+            ChunkRouting routing = new ChunkRouting(Optional.empty());
+            compared += new PrefillLayers(GEOMETRY, type, List.of(0, 3), routing, 1, HostRows.inMemory(line -> {}))
+                    .run(List.of(9))
+                    .times()
+                    .size();
+        }
     }
 
     private void ended(String name, Verification.Outcome outcome) {
