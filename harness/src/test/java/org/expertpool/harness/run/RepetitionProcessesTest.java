@@ -61,7 +61,9 @@ class RepetitionProcessesTest {
         JsonNode environment =
                 new ObjectMapper().readTree(out.resolve("environment.json").toFile());
         assertThat(environment.path("sessions").findValuesAsText("repetition")).containsExactly("1", "2", "3");
-        assertThat(printed.toString(StandardCharsets.UTF_8)).contains("Rows: ok 18.");
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .contains("Rows: ok 18.")
+                .doesNotContain("is flat");
         assertThat(out.resolve(".definition.toml")).doesNotExist();
     }
 
