@@ -1,14 +1,9 @@
 package org.expertpool.harness.exact;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,7 +41,7 @@ public final class DeviceReplay implements AutoCloseable {
     /**
      * What came out.
      *
-     * @param outputSha256 over the device's hashes of every forward's outputs, in order
+     * @param outputs the device's hashes of every forward's outputs
      * @param forwards forwards in the score window
      * @param decodeMicros time of each decode forward among them on the device, in order
      * @param steadyTokens tokens of those that follow another one at once
@@ -56,7 +51,7 @@ public final class DeviceReplay implements AutoCloseable {
      * @param hostPlanned what the host's plans moved for them
      */
     public record Result(
-            String outputSha256,
+            OutputHashes outputs,
             long forwards,
             List<Double> decodeMicros,
             long steadyTokens,
@@ -192,7 +187,7 @@ public final class DeviceReplay implements AutoCloseable {
      * @param between run before each stretch of forwards that share width and kind; the device is idle then
      */
     public Result run(Runnable between) {
-        MessageDigest digest = sha256();
+        OutputHashes outputs = new OutputHashes();
         Map<Kind, Long> done = new TreeMap<>();
         List<Double> decode = new ArrayList<>();
         long scored = 0;
@@ -211,7 +206,7 @@ public final class DeviceReplay implements AutoCloseable {
             RouteReplay.Counts after = forward.routes().counts();
             long from = done.getOrDefault(stretch.kind, 0L);
             for (int i = 0; i < stretch.forwards; i++) {
-                add(digest, forward.routes().hash(from + i));
+                outputs.add(forward.routes().hash(from + i), stretch.scored && !stretch.kind.prefill);
             }
             done.put(stretch.kind, from + stretch.forwards);
             if (!stretch.scored) {
@@ -230,15 +225,7 @@ public final class DeviceReplay implements AutoCloseable {
                 steadyMicros += Arrays.stream(micros).skip(1).sum();
             }
         }
-        return new Result(
-                HexFormat.of().formatHex(digest.digest()),
-                scored,
-                decode,
-                steadyTokens,
-                steadyMicros,
-                prefill,
-                planned,
-                hostPlanned);
+        return new Result(outputs, scored, decode, steadyTokens, steadyMicros, prefill, planned, hostPlanned);
     }
 
     /** Chunks whose reads of the KV cache grow are timed one by one, with the host between them. */
@@ -252,21 +239,6 @@ public final class DeviceReplay implements AutoCloseable {
             micros[i] = forward.time(1)[0];
         }
         return micros;
-    }
-
-    private static void add(MessageDigest digest, long hash) {
-        digest.update(ByteBuffer.allocate(Long.BYTES)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putLong(hash)
-                .flip());
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException absent) {
-            throw new IllegalStateException("every Java platform has SHA-256", absent);
-        }
     }
 
     @Override

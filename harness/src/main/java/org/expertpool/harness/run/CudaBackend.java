@@ -138,9 +138,9 @@ final class CudaBackend implements CellBackend {
                 new MemoryColumns(model, cell.memoryBytes().getAsLong(), DeviceProfile.load(CAPACITY_PROFILE))
                         .put(row, cell);
             }
-            row.put("output_sha256", result.outputSha256());
+            row.put("output_sha256", result.outputs().sha256());
             DeviceTimes.put(result, model.layers(), row);
-            stretches.keep(cell, result.decodeMicros());
+            stretches.keep(cell, result);
         }
     }
 

@@ -220,7 +220,9 @@ class DeviceRunTest {
         assertThat(Files.readAllLines(out.resolve("details/decode_times.csv")))
                 .hasSize(1 + 5 * 2) // five pools, stretches of three forwards and of one
                 .contains("\"engine=pool,graph_mode=full-decode,partition=host-view,memory=48GiB\""
-                        + ",3,1,0.250000,0.250000,0.250000");
+                        + ",3,1,0.250000,0.250000,0.250000,"
+                        + rows.get(0).text("output_sha256")); // of all, as the last forward is a decode forward
+
         JsonNode speed = new ObjectMapper()
                 .readTree(out.resolve("environment.json").toFile())
                 .path("device_speed");
