@@ -54,7 +54,14 @@ int main() {
   }
   for (int words : {4, 8192, 8196, 1048576, 1048577}) std::printf("routeBlocks,,%d,%d\n", words, pool::routeBlocks(words));
   std::printf("decodeCounts,,2560,%lld\n", static_cast<long long>(pool::decodeCounts(2560)));
+  for (const pool::TokenGrid& grid : {pool::TokenGrid{10, 2560, 640, 132}, pool::TokenGrid{8, 2048, 768, 114}, pool::TokenGrid{2, 192, 64, 5}}) {
+    std::printf("TokenGrid,sharedBytes,%d,%d\n", grid.blocks, grid.sharedBytes());
+    std::printf("TokenGrid,exchangeWords,%d,%lld\n", grid.blocks, static_cast<long long>(grid.exchangeWords()));
+    std::printf("TokenGrid,fits,%d,%d\n", grid.blocks, grid.fits(grid.sharedBytes()) && !grid.fits(grid.sharedBytes() - 1));
+  }
+  std::printf("TokenGrid,fits,1,%d\n", pool::TokenGrid{10, 2560, 640, 1}.fits(int64_t{1} << 40));
   BLOCK(kDecode);
+  BLOCK(kToken);
   BLOCK(kAligned8);
   BLOCK(kAligned16);
   BLOCK(kAligned32);

@@ -1,8 +1,8 @@
 // Runs a kernel's source on the CPU, a fiber for each thread, so that its logic is tested where there is no GPU.
 //
 // Threads run until they meet a barrier or a warp operation; those released together resume in a seeded random order, so
-// a missing barrier shows as a wrong result under some seed. One block runs at a time. What it can't show: memory
-// ordering of real hardware, and speed.
+// a missing barrier shows as a wrong result under some seed. One block runs at a time, or, where blocks wait for each other,
+// all do in turns. What it can't show: memory ordering of real hardware, and speed.
 #pragma once
 
 #if !defined(__x86_64__)
@@ -24,7 +24,7 @@
 #define __device__
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __shared__ static  // one block at a time; contents of the last block remain, as on a device
+#define __shared__ static  // one block at a time, not for blocks in turns; contents of the last block remain, as on a device
 
 namespace cpu {
 
@@ -96,10 +96,34 @@ class Block {
 
   // Runs every block of the grid to its end.
   void run(const std::function<void()>& kernel) {
-    kernel_ = &kernel;
-    active = this;
-    for (block_ = 0; block_ < blocks_; ++block_) runBlock();
-    active = nullptr;
+    for (block_ = 0; block_ < blocks_; ++block_) {
+      start(kernel);
+      while (!ended()) {
+        if (!turn()) stopAtDeadlock();
+      }
+    }
+  }
+
+  // Runs all blocks of a grid in turns that end when every thread of the block waits or pauses.
+  static void runInTurns(int threads, int blocks, uint64_t seed, const std::function<void()>& kernel) {
+    std::vector<std::unique_ptr<Block>> all;
+    for (int i = 0; i < blocks; ++i) {
+      all.emplace_back(new Block(threads, blocks, seed + i));
+      all.back()->block_ = i;
+      all.back()->start(kernel);
+    }
+    std::mt19937_64 random(seed);
+    for (std::vector<Block*> left(blocks);;) {
+      left.clear();
+      for (const auto& block : all) {
+        if (!block->ended()) left.push_back(block.get());
+      }
+      if (left.empty()) return;
+      std::shuffle(left.begin(), left.end(), random);
+      bool moved = false;
+      for (Block* block : left) moved |= block->turn();
+      if (!moved) left.front()->stopAtDeadlock();
+    }
   }
 
   void barrier() { wait(all_); }
@@ -114,6 +138,12 @@ class Block {
   }
 
   void warpBarrier() { wait(warp().barrier); }
+
+  // Lets all other threads run first.
+  void pause() {
+    paused_.push_back(current_);
+    fibers_[current_].switchTo(scheduler_);
+  }
 
   // Every thread of the warp gives a value and sees all 32.
   template <typename Result>
@@ -161,7 +191,8 @@ class Block {
     active->fibers_[active->current_].switchTo(active->scheduler_);
   }
 
-  void runBlock() {
+  void start(const std::function<void()>& kernel) {
+    kernel_ = &kernel;
     live_ = threads_;
     runnable_.clear();
     for (int i = 0; i < threads_; ++i) {
@@ -169,15 +200,29 @@ class Block {
       runnable_.push_back(i);
     }
     std::shuffle(runnable_.begin(), runnable_.end(), random_);
+  }
+
+  bool ended() const { return live_ == 0; }
+
+  // Runs the block until every thread waits or pauses; whether any did more than pause again.
+  bool turn() {
+    active = this;
+    bool moved = false;
     while (!runnable_.empty()) {
       current_ = runnable_.back();
       runnable_.pop_back();
+      const size_t paused = paused_.size();
       scheduler_.switchTo(fibers_[current_]);
+      moved |= paused_.size() == paused;
     }
-    if (live_ != 0) {
-      std::fprintf(stderr, "deadlock: %d threads wait at a barrier that the others never reach\n", live_);
-      std::exit(1);
-    }
+    std::swap(runnable_, paused_);
+    active = nullptr;
+    return moved;
+  }
+
+  [[noreturn]] void stopAtDeadlock() const {
+    std::fprintf(stderr, "deadlock: %d threads of block %d wait for what never comes\n", live_, block_);
+    std::exit(1);
   }
 
   int threads_;
@@ -187,6 +232,7 @@ class Block {
   std::vector<Warp> warps_;
   Barrier all_;
   std::vector<int> runnable_;
+  std::vector<int> paused_;
   Fiber scheduler_;
   const std::function<void()>* kernel_ = nullptr;
   int current_ = 0;

@@ -5,11 +5,15 @@
 #include "moe/smxx_moe_align.cuh"
 #include "moe/smxx_moe_decode.cuh"
 #include "moe/smxx_moe_general.cuh"
+#include "moe/smxx_moe_token.cuh"
 
 namespace {
 
 class CpuBackend {
  public:
+  // Few multiprocessors: blocks with several units and tiles, and not as many of them each.
+  test::Card card() const { return {5, 227 * 1024}; }
+
   void load(const test::MoeCase& experts) { case_ = &experts; }
 
   // General calls are cut by experts and by ranges of aligned blocks.
@@ -20,7 +24,7 @@ class CpuBackend {
     const int lanes = static_cast<int>(call.ids.size());
     test::CallRows rows(*case_, call.ids, way.rows);
     const std::vector<uint8_t> host = rows.host;
-    std::vector<int32_t> counts(pool::decodeCounts(g.hidden));
+    std::vector<int32_t> counts(test::decodeWords(g, card()));
     test::MoeResult result{std::vector<uint16_t>(size_t(lanes) * g.width, 0x7fff),
                            std::vector<uint16_t>(size_t(lanes) * g.hidden, 0x7fff),
                            std::vector<uint16_t>(size_t(call.tokens) * g.hidden, 0x7fff)};
@@ -55,7 +59,8 @@ class CpuBackend {
                       0};
     BlockBuffers blocks(lanes, g.experts, way.blockLanes);
     p.blocks = blocks.blocks;
-    if (way.decode) decode(p, way.mostLanes());
+    if (way.kernels == test::Kernels::kToken) token(p);
+    else if (way.kernels == test::Kernels::kDecode) decode(p, way.mostLanes());
     else if (way.rows == test::RowsIn::kHost) overLink(p);
     else if (inParts_) alignedInParts(p);
     else aligned(p);
@@ -114,6 +119,20 @@ class CpuBackend {
       launch(pool::kDecode.threads(), static_cast<int>(blocks), pool::kDecode.sharedBytes(mostLanes),
              [&] { pool::decodeMoe<decltype(type)>(p, shared); });
     });
+  }
+
+  // Every block has shared memory of its own, for they take turns.
+  void token(const pool::MoeParams& p) {
+    const pool::TokenGrid grid = card().grid(case_->g);
+    const size_t sharedBytes = card().sharedBytes;
+    std::vector<uint8_t> shared(grid.blocks * sharedBytes, 0xff);
+    withType([&](auto type) {
+      cpu::Block::runInTurns(pool::kToken.threads(), grid.blocks, seed_++,
+                             [&] { pool::tokenMoe<decltype(type)>(p, shared.data() + blockIdx.x * sharedBytes); });
+    });
+    for (size_t i = 0; i < shared.size(); ++i) {
+      if (i % sharedBytes >= size_t(grid.sharedBytes()) && shared[i] != 0xff) test::moeFailure("a kernel writes past its shared memory");
+    }
   }
 
   void aligned(const pool::MoeParams& p) {

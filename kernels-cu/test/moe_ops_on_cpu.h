@@ -78,7 +78,15 @@ inline Words4 loadShared4(const void* from) {
   return v;
 }
 inline int32_t loadAcquire(const int32_t* from) { return *from; }
-inline void pauseBriefly() { std::exit(3); }  // one block after the other: what a block waits for is there
+inline void pauseBriefly() { cpu::self().pause(); }
+inline float loadEarly(const float* from) { return *from; }
+inline uint32_t loadRelaxed(const uint32_t* from) { return *from; }
+inline Words4 loadRelaxed4(const uint32_t* from) {
+  Words4 v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+inline void storeRelaxed(uint32_t* to, uint32_t value) { *to = value; }
 
 inline uint32_t roundedToBf16(float value) {
   const uint32_t bits = cpu::asBits(value);

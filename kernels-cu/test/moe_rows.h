@@ -7,34 +7,57 @@
 
 namespace test {
 
+// Multiprocessors, and shared memory that a block may have.
+struct Card {
+  int multiprocessors;
+  int sharedBytes;
+
+  pool::TokenGrid grid(const MoeGeometry& g) const { return {g.topK, g.hidden, g.width, multiprocessors}; }
+};
+
+inline size_t decodeWords(const MoeGeometry& g, const Card& card) {
+  const pool::TokenGrid grid = card.grid(g);
+  return pool::decodeCounts(g.hidden) + (grid.fits(card.sharedBytes) ? grid.exchangeWords() : 0);
+}
+
 enum class RowsIn {
   kBank,       // all rows are there
   kOddMissed,  // those of odd experts are on the host, and kept in the bank
   kHost,       // the host's rows are the bank
 };
 
+enum class Kernels { kAligned, kDecode, kToken };
+
 // A way through the kernels.
 struct MoeWay {
   std::string name;
-  bool decode;
+  Kernels kernels;
   int blockLanes;  // decode 1 .. 8; aligned 8, 16 or 32
   RowsIn rows = RowsIn::kBank;
   int hostLanes = 1;  // decode: as blockLanes, for rows on the host
 
-  bool takes(int lanes) const { return !decode || lanes <= pool::kMaxDecodeLanes; }
-  int mostLanes() const { return std::max(blockLanes, decode ? hostLanes : 0); }
+  bool aligned() const { return kernels == Kernels::kAligned; }
+  // `card`: what the kernel for one token would run on.
+  bool takes(const MoeGeometry& g, int tokens, const Card& card) const {
+    if (kernels == Kernels::kToken) return tokens == 1 && card.grid(g).fits(card.sharedBytes);
+    return aligned() || tokens * g.topK <= pool::kMaxDecodeLanes;
+  }
+  int mostLanes() const { return std::max(blockLanes, aligned() ? 0 : hostLanes); }
 };
 
 inline std::vector<MoeWay> moeWays() {
-  return {{"decode-1", true, 1},
-          {"decode-8", true, 8},
-          {"decode-1-missed-1", true, 1, RowsIn::kOddMissed, 1},
-          {"decode-8-missed-3", true, 8, RowsIn::kOddMissed, 3},
-          {"decode-1-host-4", true, 1, RowsIn::kHost, 4},
-          {"aligned-8", false, 8},
-          {"aligned-16", false, 16},
-          {"aligned-32", false, 32},
-          {"aligned-16-host", false, 16, RowsIn::kHost}};
+  return {{"decode-1", Kernels::kDecode, 1},
+          {"decode-8", Kernels::kDecode, 8},
+          {"decode-1-missed-1", Kernels::kDecode, 1, RowsIn::kOddMissed, 1},
+          {"decode-8-missed-3", Kernels::kDecode, 8, RowsIn::kOddMissed, 3},
+          {"decode-1-host-4", Kernels::kDecode, 1, RowsIn::kHost, 4},
+          {"token", Kernels::kToken, 1},
+          {"token-missed", Kernels::kToken, 1, RowsIn::kOddMissed},
+          {"token-host", Kernels::kToken, 1, RowsIn::kHost},
+          {"aligned-8", Kernels::kAligned, 8},
+          {"aligned-16", Kernels::kAligned, 16},
+          {"aligned-32", Kernels::kAligned, 32},
+          {"aligned-16-host", Kernels::kAligned, 16, RowsIn::kHost}};
 }
 
 // Rows and tables of one call.

@@ -13,6 +13,8 @@
 #include "moe/smxx_moe_decode_fp16.cu"
 #include "moe/smxx_moe_general.cu"
 #include "moe/smxx_moe_general_fp16.cu"
+#include "moe/smxx_moe_token.cu"
+#include "moe/smxx_moe_token_fp16.cu"
 
 namespace {
 
@@ -26,6 +28,7 @@ using test::MoeCase;
 using test::MoeGeometry;
 using test::MoeResult;
 using test::MoeWay;
+using Ways = test::Kernels;
 
 // Raises the limits of a kernel that takes `bytes` of dynamic shared memory, and gives shared memory what L1 could have.
 void allowShared(void (*kernel)(pool::MoeParams), int bytes) {
@@ -44,17 +47,18 @@ void launchGemm(void (*kernel)(pool::MoeParams), const pool::MoeBlock& block, in
 // The kernels that depend on the type of activations.
 using MoeKernel = void (*)(pool::MoeParams);
 struct MoeKernels {
-  MoeKernel decode, gateUp8, gateUp16, gateUp32, hostGateUp, down8, down16, down32, hostDown, sum;
+  MoeKernel token, decode, gateUp8, gateUp16, gateUp32, hostGateUp, down8, down16, down32, hostDown, sum;
 };
 
 MoeKernels kernelsOf(Activations type) {
   if (type == Activations::kFp16) {
-    return {smxx_moe_decode_fp16,       smxx_moe_gate_up_8_fp16, smxx_moe_gate_up_16_fp16, smxx_moe_gate_up_32_fp16,
-            smxx_moe_host_gate_up_fp16, smxx_moe_down_8_fp16,    smxx_moe_down_16_fp16,    smxx_moe_down_32_fp16,
-            smxx_moe_host_down_fp16,    smxx_moe_sum_fp16};
+    return {smxx_moe_token_fp16,      smxx_moe_decode_fp16,       smxx_moe_gate_up_8_fp16, smxx_moe_gate_up_16_fp16,
+            smxx_moe_gate_up_32_fp16, smxx_moe_host_gate_up_fp16, smxx_moe_down_8_fp16,    smxx_moe_down_16_fp16,
+            smxx_moe_down_32_fp16,    smxx_moe_host_down_fp16,    smxx_moe_sum_fp16};
   }
-  return {smxx_moe_decode, smxx_moe_gate_up_8, smxx_moe_gate_up_16, smxx_moe_gate_up_32, smxx_moe_host_gate_up,
-          smxx_moe_down_8, smxx_moe_down_16,   smxx_moe_down_32,    smxx_moe_host_down,  smxx_moe_sum};
+  return {smxx_moe_token,        smxx_moe_decode, smxx_moe_gate_up_8, smxx_moe_gate_up_16, smxx_moe_gate_up_32,
+          smxx_moe_host_gate_up, smxx_moe_down_8, smxx_moe_down_16,   smxx_moe_down_32,    smxx_moe_host_down,
+          smxx_moe_sum};
 }
 
 void launchSum(MoeKernel sum, const pool::MoeParams& p, cudaStream_t stream) {
@@ -67,6 +71,26 @@ void launchDecode(const MoeKernels& kernels, const pool::MoeParams& p, cudaStrea
   const int mostLanes = std::max(p.blockLanes, p.missRows == nullptr ? 0 : p.hostLanes);
   const int64_t blocks = pool::decodeBlocks(p.tokens * p.topK, p.hidden, p.width);
   launchGemm(kernels.decode, pool::kDecode, static_cast<int>(blocks), mostLanes, p, stream);
+}
+
+// The device in use, as the kernel for one token sees it.
+const test::Card& card() {
+  static const test::Card card = [] {
+    test::Card c{};
+    POOL_CUDA_CHECK(cudaDeviceGetAttribute(&c.multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    POOL_CUDA_CHECK(cudaDeviceGetAttribute(&c.sharedBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    return c;
+  }();
+  return card;
+}
+
+void launchToken(const MoeKernels& kernels, const pool::MoeParams& p, cudaStream_t stream) {
+  const pool::TokenGrid grid = {p.topK, p.hidden, p.width, card().multiprocessors};
+  allowShared(kernels.token, grid.sharedBytes());
+  pool::MoeParams params = p;
+  void* arguments[] = {&params};
+  POOL_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernels.token), grid.blocks, pool::kToken.threads(), arguments,
+                                              grid.sharedBytes(), stream));
 }
 
 void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
@@ -134,7 +158,7 @@ class DeviceCall {
         inner_(size_t(tokens) * g.topK * g.width),
         laneOut_(size_t(tokens) * g.topK * g.hidden),
         out_(size_t(tokens) * g.hidden),
-        counts_(pool::decodeCounts(g.hidden)),
+        counts_(test::decodeWords(g, card())),
         blocks_(tokens * g.topK, g.experts, blockLanes) {
     for (auto* buffer : {&inner_, &laneOut_, &out_}) POOL_CUDA_CHECK(cudaMemset(buffer->data(), 0x7f, buffer->bytes()));
     POOL_CUDA_CHECK(cudaMemset(counts_.data(), 0, counts_.bytes()));
@@ -209,12 +233,15 @@ class DeviceCall {
 void launch(Activations type, const pool::MoeParams& params, const MoeWay& way, cudaStream_t stream,
             int parts = kAllParts) {
   const MoeKernels kernels = kernelsOf(type);
-  if (way.decode) launchDecode(kernels, params, stream);
+  if (way.kernels == Ways::kToken) launchToken(kernels, params, stream);
+  else if (way.kernels == Ways::kDecode) launchDecode(kernels, params, stream);
   else launchAligned(kernels, params, way.rows == test::RowsIn::kHost, parts, stream);
 }
 
 class GpuBackend {
  public:
+  const test::Card& card() const { return ::card(); }
+
   void load(const MoeCase& experts) {
     case_ = &experts;
     bank_.reset(new DeviceBuffer<uint8_t>(experts.bank.size()));
@@ -376,8 +403,8 @@ class TimedLayers {
     const std::vector<double> micros = time(kAllParts, brief ? 7 : 20);
     const double median = micros[micros.size() / 2];
     const auto part = [&](int parts, bool there) { return there ? time(parts, brief ? 3 : 7)[brief ? 1 : 3] : 0.0; };
-    const double gateUp = part(kGateUp, !way.decode), down = part(kDown, !way.decode);
-    const double align = part(kAlign, !way.decode), sum = part(kSum, !way.decode);
+    const double gateUp = part(kGateUp, way.aligned()), down = part(kDown, way.aligned());
+    const double align = part(kAlign, way.aligned()), sum = part(kSum, way.aligned());
     const double rows = prepared.rows, bytes = rows * kRowBytes;
     csv << (g_.fp16() ? "fp16" : "bf16") << ',' << way.name << ',' << tokens << ',' << missed << ',' << layers << ',' << rows << ',' << median
         << ',' << micros[micros.size() / 10] << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gateUp << ','
@@ -432,8 +459,8 @@ void timeAll(Activations type, const std::vector<int>& tokenCounts, std::ofstrea
   for (int tokens : tokenCounts) {
     const MoeCall call = test::makeCall(g, test::Numbers::kRandom, tokens, false, seed);
     for (const MoeWay& way : test::moeWays()) {
-      const bool sensible = way.rows == test::RowsIn::kBank && way.takes(tokens * g.topK) && (tokens < 512 || way.blockLanes > 8) &&
-                            (tokens < 4096 || way.blockLanes > 16) && (tokens <= 8 || !way.decode);
+      const bool sensible = way.rows == test::RowsIn::kBank && way.takes(g, tokens, card()) && (tokens < 512 || way.blockLanes > 8) &&
+                            (tokens < 4096 || way.blockLanes > 16) && (tokens <= 8 || way.aligned());
       if (sensible) layers.run(way, call, csv, seed);
     }
   }
@@ -447,7 +474,9 @@ void compareTypes(const std::string& folder, uint64_t seed) {
   csv << "way,tokens,layers,bf16_us_per_layer,fp16_us_per_layer,fp16_over_bf16,p10,p90\n";
   for (int tokens : {1, 4, 8, 64, 512}) {
     const int lanes = pool::fastestBlockLanes(tokens);
-    const MoeWay way = tokens <= pool::kFastestDecodeTokens ? MoeWay{"decode-1", true, 1} : MoeWay{"aligned", false, lanes};
+    const MoeWay way = tokens == 1                            ? MoeWay{"token", Ways::kToken, 1}
+                       : tokens <= pool::kFastestDecodeTokens ? MoeWay{"decode-1", Ways::kDecode, 1}
+                                                              : MoeWay{"aligned", Ways::kAligned, lanes};
     MoeGeometry g = TimedLayers::kGeometry;
     const MoeCall call = test::makeCall(g, test::Numbers::kRandom, tokens, false, seed);
     g.type = Activations::kFp16;
@@ -477,10 +506,12 @@ void timeLink(std::ofstream& csv, uint64_t seed) {
   for (int tokens : {1, 2, 4, 8, 64, 512}) {
     const MoeCall call = test::makeCall(TimedLayers::kGeometry, test::Numbers::kRandom, tokens, false, seed);
     for (int missed : {0, 1, 2, 5, 10}) {
-      if (tokens <= 4) layers.run({"decode-missed", true, 1, RowsIn::kOddMissed, tokens}, call, csv, seed, missed);
+      if (tokens == 1) layers.run({"token-missed", Ways::kToken, 1, RowsIn::kOddMissed}, call, csv, seed, missed);
+      if (tokens <= 4) layers.run({"decode-missed", Ways::kDecode, 1, RowsIn::kOddMissed, tokens}, call, csv, seed, missed);
     }
-    if (tokens <= 4) layers.run({"decode-host", true, 1, RowsIn::kHost, tokens}, call, csv, seed);
-    else layers.run({"aligned-host", false, 32, RowsIn::kHost}, call, csv, seed);
+    if (tokens == 1) layers.run({"token-host", Ways::kToken, 1, RowsIn::kHost}, call, csv, seed);
+    if (tokens <= 4) layers.run({"decode-host", Ways::kDecode, 1, RowsIn::kHost, tokens}, call, csv, seed);
+    else layers.run({"aligned-host", Ways::kAligned, 32, RowsIn::kHost}, call, csv, seed);
   }
 }
 
@@ -544,7 +575,7 @@ void profile(uint64_t seed) {
   TimedLayers layers(Activations::kBf16, 1);
   for (const MoeWay& way : test::moeWays())
     for (int tokens : {1, 64, 512}) {
-      if (way.name != (tokens == 1 ? "decode-1" : tokens == 64 ? "aligned-8" : "aligned-16")) continue;
+      if (way.name != (tokens == 1 ? "token" : tokens == 64 ? "aligned-8" : "aligned-16")) continue;
       layers.once(way, test::makeCall(TimedLayers::kGeometry, test::Numbers::kRandom, tokens, false, seed), seed);
     }
 }

@@ -75,11 +75,65 @@ constexpr MoeBlock kMissedGateUp = {4, 2, 1, 2};
 static_assert(kMissedGateUp.threads() == kDecode.threads());
 static_assert(kMissedGateUp.sharedBytes(1) <= kDecode.sharedBytes(1) && kMissedGateUp.sharedBytes(8) <= kDecode.sharedBytes(8));
 
-// Blocks of a decode call, and counters that it needs.
+// Blocks of a decode call.
 constexpr int64_t decodeBlocks(int64_t lanes, int hidden, int width) {
   return lanes * (kDecode.gateUpParts(width) + kDecode.downParts(hidden));
 }
-constexpr int64_t decodeCounts(int hidden) { return hidden / kTileChannels + 1 + 2 * kMaxDecodeLanes; }
+
+// The kernel for one token, whose blocks all run at the same time, one a multiprocessor. Its warps take chunks of tiles in
+// turn, each chunk whole in one of two places: words, then scale codes; behind the places lie the expanded scales of one
+// chunk. Calls with a missed lane take blocks of this shape, for both GEMMs.
+constexpr MoeBlock kToken = {4, 4, 1, 2};
+constexpr int kTokenPlaces = 2;
+constexpr int kMaxTokenLanes = kWarp;
+constexpr int kChunkWordBytes = kChunkSteps * kStepWordBytes;
+constexpr int kChunkBytes = kChunkWordBytes + kChunkSteps * kStepScaleBytes;
+constexpr int kChunkExpandedBytes = 2 * kChunkSteps * kStepScaleBytes;
+constexpr int kTokenWarpBytes = kTokenPlaces * kChunkBytes + kChunkExpandedBytes;
+static_assert(kChunkBytes % kLineBytes == 0 && kTokenWarpBytes % kLineBytes == 0);
+
+// How so many blocks share the work of one token: unit u of gate and up, 64 channels of both of one lane, is block u % blocks';
+// the tiles of down, those of a lane side by side, are cut into runs of equal length.
+struct TokenGrid {
+  int topK;
+  int hidden;
+  int width;
+  int blocks;
+
+  POOL_HOST_DEVICE constexpr int gateUpTiles() const { return width / kTileChannels; }
+  POOL_HOST_DEVICE constexpr int downTiles() const { return hidden / kTileChannels; }
+  POOL_HOST_DEVICE constexpr int gateUpChunks() const { return (hidden + kChunkK - 1) / kChunkK; }
+  POOL_HOST_DEVICE constexpr int downChunks() const { return (width + kChunkK - 1) / kChunkK; }
+  POOL_HOST_DEVICE constexpr int units(int block) const { return (topK * gateUpTiles() - block + blocks - 1) / blocks; }
+  POOL_HOST_DEVICE constexpr int firstTile(int block) const {
+    const int tiles = topK * downTiles();
+    return tiles / blocks * block + tiles % blocks * block / blocks;
+  }
+  // Dynamic shared memory of a block: chunks, activations, h of the lanes of its tiles, sums of chunks.
+  POOL_HOST_DEVICE constexpr int mostTiles() const { return (topK * downTiles() + blocks - 1) / blocks; }
+  POOL_HOST_DEVICE constexpr int mostLanes() const { return (mostTiles() + downTiles() - 2) / downTiles() + 1; }
+  POOL_HOST_DEVICE constexpr int activationBytes() const { return gateUpChunks() * kChunkK * 2; }
+  POOL_HOST_DEVICE constexpr int innerBytes() const { return downChunks() * kChunkK * 2; }
+  POOL_HOST_DEVICE constexpr int sumBytes() const {
+    const int gateUp = 2 * units(0) * gateUpChunks(), down = mostTiles() * downChunks();
+    return (gateUp > down ? gateUp : down) * kTileChannels * 4;
+  }
+  POOL_HOST_DEVICE constexpr int sharedBytes() const {
+    return kToken.warps() * kTokenWarpBytes + activationBytes() + mostLanes() * innerBytes() + sumBytes();
+  }
+  // Whether the kernel can take a token of this shape by blocks that may have so much shared memory.
+  constexpr bool fits(int64_t sharedBytesAtMost) const {
+    if (topK > kMaxTokenLanes || blocks < 1 || units(0) > kToken.warps() || mostTiles() > kToken.warps()) return false;
+    return sharedBytes() <= sharedBytesAtMost;
+  }
+  // 32-bit words through which the blocks exchange h and lane outputs.
+  constexpr int64_t exchangeWords() const { return int64_t(topK) * (width + hidden) / 2; }
+};
+
+// 32-bit words that a decode call counts with; those of TokenGrid::exchangeWords come behind them.
+POOL_HOST_DEVICE constexpr int decodeCounts(int hidden) {
+  return (hidden / kTileChannels + 2 + 2 * kMaxDecodeLanes + 3) / 4 * 4;
+}
 
 // Blocks of the kernels over aligned lanes; the number is the lanes of a group.
 constexpr MoeBlock kAligned8 = {4, 1, 1, 2};
@@ -138,7 +192,7 @@ struct alignas(8) MoeParams {
   uint16_t* inner;              // bf16 [lanes, width] scratch, on 16 bytes
   uint16_t* laneOut;            // bf16 [lanes, hidden] scratch, on 16 bytes
   uint16_t* out;                // bf16 [tokens, hidden], on 16 bytes
-  int32_t* counts;              // [decodeCounts] 0 before and after a call (decode)
+  int32_t* counts;              // [decodeCounts, exchangeWords] on 16 bytes, 0 before and after a call (decode)
   LaneBlocks blocks;            // (general)
   int32_t tokens;
   int32_t topK;

@@ -27,6 +27,7 @@ constexpr int largestDivisor(int number, int atMost) {
 // weights have been asked for.
 struct NothingElse {
   static constexpr bool kLate = false;
+  static constexpr bool kLateRequests = false;
   __device__ void waitForActivations() const {}
   __device__ void allRequested() const {}
 };
@@ -126,7 +127,7 @@ struct BlockProduct {
       if (Else::kLate && round == 0) waitCopies<0>();
       else waitCopies<kSlots - 1>();
       __syncthreads();  // this round's activations are there, and those of the last round have been read
-      if (round == rounds - kSlots / 2) other.allRequested();
+      if (!Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
       // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch.
       multiplyHalf<false>(ring, at, sums, [&] {
         ring.template request<false>();
@@ -136,6 +137,7 @@ struct BlockProduct {
       });
       waitCopies<kSlots - 1>();
       Ring::sync();
+      if (Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
       multiplyHalf<true>(ring, at, sums, [&] {
         ring.template request<true>();
         commitCopies();

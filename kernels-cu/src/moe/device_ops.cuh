@@ -45,6 +45,30 @@ __device__ inline int32_t loadAcquire(const int32_t* from) {
 
 __device__ inline void pauseBriefly() { __nanosleep(20); }
 
+// A load that stays where it stands among the copies.
+__device__ inline float loadEarly(const float* from) {
+  float value;
+  asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value) : "l"(from) : "memory");
+  return value;
+}
+
+// Words that other blocks write while this one runs, each by itself.
+__device__ inline uint32_t loadRelaxed(const uint32_t* from) {
+  uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ inline Words4 loadRelaxed4(const uint32_t* from) {
+  Words4 v;
+  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "l"(from) : "memory");
+  return v;
+}
+__device__ inline void storeRelaxed(uint32_t* to, uint32_t value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
 // What the 16-bit types of activations have in common: pairs in a word, low half first; `low` and `high` widen exactly.
 // timesLow and timesHigh are a * (s.low, s.low) and a * (s.high, s.high), no subnormal flushed. pack rounds two fp32, nearest,
 // ties to even; overflow is infinity, any NaN 0x7fff. mma is d += a * b, m16n8k16, fp32 sums.

@@ -15,14 +15,27 @@
 
 namespace pool {
 
-template <typename Type>
-using DecodeGateUp = ProductOf<Type, kDecode>;
-template <typename Type>
-using DecodeDown = ProductOf<Type, kDecode>;
-template <typename Type>
-using MissedGateUp = ProductOf<Type, kMissedGateUp, true>;  // two tiles of 64 channels side by side: whole lines over the link
-template <typename Type>
-using MissedDown = ProductOf<Type, kDecode, true>;
+// The products of a decode call whose blocks are of kShape, but for a missed row's gate and up: those take two tiles of 64
+// channels side by side, for whole lines over the link.
+template <typename ActivationType, const MoeBlock& kShape, const MoeBlock& kMissedShape>
+struct DecodeProducts {
+  using Type = ActivationType;
+  using Product = ProductOf<Type, kShape>;
+  using MissedGateUp = ProductOf<Type, kMissedShape, true>;
+  using MissedDown = ProductOf<Type, kShape, true>;
+  static_assert(Product::kThreads == MissedGateUp::kThreads);
+
+  __device__ static int gateUpParts(const MoeParams& p, bool missed) {
+    return missed ? MissedGateUp::block().gateUpParts(p.width) : Product::block().gateUpParts(p.width);
+  }
+};
+
+// What a block of a decode call shares beside its product's memory.
+struct DecodeShared {
+  int32_t laneOf[kMmaLanes];
+  int32_t ids[kMaxDecodeLanes];
+  int32_t isLast;
+};
 
 // Called by whole warps with the same lane: the group it leads, count 0 where another block leads, the expert is invalid or
 // its row absent. The lanes go to laneOf (kMmaLanes places) by the first warp alone.
@@ -74,12 +87,12 @@ struct DecodeCounts {
   int32_t* parts;      // [1] down parts all of whose blocks have
   int32_t* inner;      // [lanes] blocks of gate and up that have ended, of the group that the lane leads
   int32_t* requested;  // [lanes] the same, that have asked for all their weights (missed)
+  int32_t* readers;    // [1] blocks of the kernel for one token that have read h
 };
-static_assert(decodeCounts(0) == 1 + 2 * kMaxDecodeLanes);
 
 __device__ inline DecodeCounts countsOf(const MoeParams& p) {
   int32_t* parts = p.counts + p.hidden / kTileChannels;
-  return {p.counts, parts, parts + 1, parts + 1 + kMaxDecodeLanes};
+  return {p.counts, parts, parts + 1, parts + 1 + kMaxDecodeLanes, parts + 1 + 2 * kMaxDecodeLanes};
 }
 
 // The block goes on when so many have been counted.
@@ -90,7 +103,10 @@ __device__ inline void waitUntil(const int32_t* count, int32_t value) {
   __syncthreads();
 }
 
+// kLateRequests: once the first half of the last chunks has come, for more warps would hold up the last of w13 with w2.
+template <bool kLate>
 struct CountRequests : NothingElse {
+  static constexpr bool kLateRequests = kLate;
   int32_t* requested;
   __device__ explicit CountRequests(int32_t* requested) : requested(requested) {}
   __device__ void allRequested() const {
@@ -106,21 +122,19 @@ struct WaitForInner : NothingElse {
   __device__ void waitForActivations() const { waitUntil(inner, parts); }
 };
 
-__device__ inline int gateUpPartsOf(const MoeParams& p, const LaneGroup& group) {
-  constexpr MoeBlock kInBank = kDecode, kMissed = kMissedGateUp;
-  return group.missed ? kMissed.gateUpParts(p.width) : kInBank.gateUpParts(p.width);
-}
-
 // Part `part` of h of the group that a lane leads.
-template <typename Type>
-__device__ void decodeGateUp(const MoeParams& p, int lane, int part, uint8_t* shared) {
-  __shared__ int32_t laneOf[kMmaLanes];
+template <typename Products>
+__device__ void decodeGateUp(const MoeParams& p, int lane, int part, DecodeShared& own, uint8_t* shared) {
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, lane, laneOf);
-  if (group.count == 0 || part >= gateUpPartsOf(p, group)) return;
+  const LaneGroup group = findGroup(p, lane, own.laneOf);
+  if (group.count == 0 || part >= Products::gateUpParts(p, group.missed)) return;
   __syncthreads();
-  if (group.missed) gateUpGroup<MissedGateUp<Type>>(p, group, part, p.hostLanes, shared, CountRequests(counts.requested + lane));
-  else gateUpGroup<DecodeGateUp<Type>>(p, group, part, p.blockLanes, shared);
+  if (group.missed) {
+    constexpr bool kLate = Products::Product::kThreads > kDecode.threads();
+    gateUpGroup<typename Products::MissedGateUp>(p, group, part, p.hostLanes, shared, CountRequests<kLate>(counts.requested + lane));
+  } else {
+    gateUpGroup<typename Products::Product>(p, group, part, p.blockLanes, shared);
+  }
   __syncthreads();  // the block's h is stored; the first thread's fence publishes it
   if (threadIdx.x == 0) {
     __threadfence();
@@ -129,38 +143,35 @@ __device__ void decodeGateUp(const MoeParams& p, int lane, int part, uint8_t* sh
 }
 
 // Part `part` of the outputs of the group that a lane leads, and perhaps the sums of these channels.
-template <typename Type>
-__device__ void decodeDown(const MoeParams& p, int lane, int part, uint8_t* shared) {
-  __shared__ int32_t laneOf[kMmaLanes];
-  __shared__ int isLast;
-  __shared__ int32_t ids[kMaxDecodeLanes];
+template <typename Products>
+__device__ void decodeDown(const MoeParams& p, int lane, int part, DecodeShared& own, uint8_t* shared) {
   const int lanes = p.tokens * p.topK;
-  if (threadIdx.x < lanes) ids[threadIdx.x] = p.ids[threadIdx.x];  // for the sum, whose loads wait for them
+  if (threadIdx.x < lanes) own.ids[threadIdx.x] = p.ids[threadIdx.x];  // for the sum, whose loads wait for them
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, lane, laneOf);
+  const LaneGroup group = findGroup(p, lane, own.laneOf);
   __syncthreads();
-  const int gateUpParts = gateUpPartsOf(p, group);
+  const int gateUpParts = Products::gateUpParts(p, group.missed);
   const WaitForInner wait(counts.inner + lane, gateUpParts);
   if (group.count > 0 && group.missed) {
     waitUntil(counts.requested + lane, gateUpParts);
-    downGroup<MissedDown<Type>>(p, group, part, p.hostLanes, shared, wait);
+    downGroup<typename Products::MissedDown>(p, group, part, p.hostLanes, shared, wait);
   } else if (group.count > 0) {
-    downGroup<DecodeDown<Type>>(p, group, part, p.blockLanes, shared, wait);
+    downGroup<typename Products::Product>(p, group, part, p.blockLanes, shared, wait);
   }
 
   __syncthreads();  // the block's lane outputs are stored; the first thread's fence publishes those of all
   if (threadIdx.x == 0) {
     __threadfence();
-    isLast = atomicAdd(counts.ended + part, 1) == lanes - 1;
+    own.isLast = atomicAdd(counts.ended + part, 1) == lanes - 1;
     __threadfence();  // and makes those of the blocks before visible behind the next barrier
   }
   __syncthreads();
-  if (!isLast) return;
-  constexpr MoeBlock kBlock = kDecode;
+  if (!own.isLast) return;
+  constexpr MoeBlock kBlock = Products::Product::block();
   constexpr int kVectors = kBlock.tiles * kTileVectors;
   for (int i = threadIdx.x; i < p.tokens * kVectors; i += kBlock.threads()) {
     const int channel = (part * kVectors + i % kVectors) * 8;
-    if (channel < p.hidden) sumSlots<Type>(p, ids, i / kVectors, channel);
+    if (channel < p.hidden) sumSlots<typename Products::Type>(p, own.ids, i / kVectors, channel);
   }
 
   // The last of the last blocks leaves the counts as they were: nobody reads them any more.
@@ -171,16 +182,20 @@ __device__ void decodeDown(const MoeParams& p, int lane, int part, uint8_t* shar
   for (int i = 0; i < lanes; ++i) counts.inner[i] = counts.requested[i] = 0;
 }
 
-// Blocks of kDecode: gateUpParts for each lane, then downParts for each lane.
+// Block `block` of a call: gateUpParts for each lane come first, then downParts for each lane.
+template <typename Products>
+__device__ void decodeBlock(const MoeParams& p, int block, DecodeShared& own, uint8_t* shared) {
+  const int gateUpParts = Products::gateUpParts(p, false);
+  const int downParts = Products::Product::block().downParts(p.hidden);
+  const int down = block - p.tokens * p.topK * gateUpParts;
+  if (down < 0) decodeGateUp<Products>(p, block / gateUpParts, block % gateUpParts, own, shared);
+  else decodeDown<Products>(p, down / downParts, down % downParts, own, shared);
+}
+
 template <typename Type>
 __device__ void decodeMoe(const MoeParams& p, uint8_t* shared) {
-  constexpr MoeBlock kBlock = kDecode;
-  const int gateUpParts = kBlock.gateUpParts(p.width);
-  const int downParts = kBlock.downParts(p.hidden);
-  const int block = blockIdx.x;
-  const int down = block - p.tokens * p.topK * gateUpParts;
-  if (down < 0) decodeGateUp<Type>(p, block / gateUpParts, block % gateUpParts, shared);
-  else decodeDown<Type>(p, down / downParts, down % downParts, shared);
+  __shared__ DecodeShared own;
+  decodeBlock<DecodeProducts<Type, kDecode, kMissedGateUp>>(p, blockIdx.x, own, shared);
 }
 
 }  // namespace pool

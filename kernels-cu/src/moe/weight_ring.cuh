@@ -44,6 +44,17 @@ __device__ inline SharedAddress laneRowOf(SharedAddress rows, int rowBytes, int 
   return rows + min(lane, count - 1) * rowBytes + thread / 8 % 2 * 16;
 }
 
+// The scales of a thread's eight channels, from their codes.
+template <typename Type>
+__device__ inline Words4 expandedScales(const Words2& codes) {
+  Words4 scales;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    scales.word[j] = j % 2 == 0 ? Type::expandEvenScales(codes.word[j / 2]) : Type::expandOddScales(codes.word[j / 2]);
+  }
+  return scales;
+}
+
 // sums += weights of one step times lanes; scales[j] are those of sub-tile j's two channels, expanded.
 template <typename Type, int kLaneTiles>
 __device__ inline void multiplyStep(const Words4& words, const Words4& scales, const uint32_t (&b)[kLaneTiles][2],
@@ -186,13 +197,13 @@ class WeightRing {
   // synchronises the warp.
   template <bool kSecond>
   __device__ void expandScales() const {
-    writeShared4(words_ + kSlots * kHalfBytes + (kSecond ? kHalfExpandedBytes : 0), expand(readShared2(codes_ + place_)));
+    writeShared4(words_ + kSlots * kHalfBytes + (kSecond ? kHalfExpandedBytes : 0), expandedScales<Type>(readShared2(codes_ + place_)));
   }
 
   // Expanded scales of step i for this thread; the steps that one round of the warp's threads leaves are expanded here.
   template <bool kSecond>
   __device__ Words4 scales(int i) const {
-    if (i >= kSharedScaleSteps) return expand(readShared2(own_ + place_));
+    if (i >= kSharedScaleSteps) return expandedScales<Type>(readShared2(own_ + place_));
     return readShared4(scales_ + (kSecond ? kHalfExpandedBytes : 0) + i * 8 * 16);
   }
 
@@ -219,15 +230,6 @@ class WeightRing {
 
   __device__ void keep(const uint8_t* from, const Words4& v) const {
     *reinterpret_cast<Words4*>(reinterpret_cast<uintptr_t>(from) + toKeep_) = v;
-  }
-
-  __device__ static Words4 expand(const Words2& codes) {
-    Words4 scales;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      scales.word[j] = j % 2 == 0 ? Type::expandEvenScales(codes.word[j / 2]) : Type::expandOddScales(codes.word[j / 2]);
-    }
-    return scales;
   }
 
   SharedAddress words_;     // this thread's of the first place

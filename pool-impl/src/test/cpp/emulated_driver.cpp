@@ -17,6 +17,7 @@
 #include "moe/smxx_moe_align.cuh"
 #include "moe/smxx_moe_decode.cuh"
 #include "moe/smxx_moe_general.cuh"
+#include "moe/smxx_moe_token.cuh"
 #include "plan/smxx_lru_plan.cuh"
 #include "route/smxx_partition.cuh"
 #include "route/smxx_route_replay.cuh"
@@ -24,6 +25,13 @@
 
 extern "C" {
 extern const char expertpool_stub_driver[];  // in C++ a constant is not exported otherwise
+
+// Two multiprocessors, whose blocks take turns, with the shared memory of an H200.
+static int emulatedAttribute(int attribute) {
+  constexpr int kMultiprocessors = 16, kSharedBytes = 97;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, .._PER_BLOCK_OPTIN
+  return attribute == kMultiprocessors ? 2 : attribute == kSharedBytes ? 227 << 10 : attribute;
+}
+#define STUB_ATTRIBUTE(attribute) emulatedAttribute(attribute)
 #include "../c/stub_driver.c"
 }
 
@@ -226,6 +234,7 @@ void runBlocks(const Grid& grid, const std::function<void()>& kernel) {
 struct Kernel {
   std::function<bool(const void*, const Grid&)> asExpected;
   std::function<Work(const void*, const Grid&)> bind;
+  bool together = false;                   // its blocks wait for each other: a cooperative launch
   mutable int mostSharedBytes = 48 << 10;  // dynamic ones of a block, as cuFuncSetAttribute has it
 };
 
@@ -248,6 +257,27 @@ Kernel decodeKernel() {
                g.sharedBytes == pool::kDecode.sharedBytes(std::max(p.blockLanes, p.missRows == nullptr ? 0 : p.hostLanes));
       },
       [](const pool::MoeParams& p) { pool::decodeMoe<Type>(p, cpu::dynamicShared().data()); });
+}
+
+// Its blocks wait for each other: all at the same time, each with shared memory of its own.
+template <typename Type>
+Kernel tokenKernel() {
+  const auto gridOf = [](const pool::MoeParams& p, const Grid& g) { return pool::TokenGrid{p.topK, p.hidden, p.width, g.blocks}; };
+  return {[=](const void* argument, const Grid& g) {
+            const auto& p = *static_cast<const pool::MoeParams*>(argument);
+            const pool::TokenGrid grid = gridOf(p, g);
+            return p.tokens == 1 && g.blocks == emulatedAttribute(16) && g.threads == pool::kToken.threads() &&
+                   grid.fits(emulatedAttribute(97)) && g.sharedBytes == grid.sharedBytes();
+          },
+          [=](const void* argument, const Grid& g) -> Work {
+            const pool::MoeParams p = *static_cast<const pool::MoeParams*>(argument);
+            return [=] {
+              std::vector<uint8_t> shared(g.blocks * size_t(g.sharedBytes), 0xff);
+              cpu::Block::runInTurns(g.threads, g.blocks, order(),
+                                     [&] { pool::tokenMoe<Type>(p, shared.data() + blockIdx.x * size_t(g.sharedBytes)); });
+            };
+          },
+          true};
 }
 
 template <typename Product, typename Body>
@@ -304,6 +334,7 @@ void addMoeKernels(const std::string& suffix, std::map<std::string, Kernel>& all
   using Aligned32 = pool::Aligned32<Type>;
   all.insert({
       {"smxx_moe_decode" + suffix, decodeKernel<Type>()},
+      {"smxx_moe_token" + suffix, tokenKernel<Type>()},
       {"smxx_moe_gate_up_8" + suffix, alignedKernel<Aligned8>(true, pool::generalGateUp<Aligned8>)},
       {"smxx_moe_gate_up_16" + suffix, alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned8, Aligned16>)},
       {"smxx_moe_gate_up_32" + suffix, alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned8, Aligned16, Aligned32>)},
@@ -588,14 +619,23 @@ int cuEventElapsedTime(float* milliseconds, Event*, Event*) {
   return result("cuEventElapsedTime");
 }
 
+static int launch(const char* call, const Kernel& kernel, const Grid& grid, Stream* stream, void** arguments) {
+  counted.kernels += !stream->capture;
+  if (isSkipped(kernel)) return enqueue(call, stream, [] {});
+  if (grid.sharedBytes > kernel.mostSharedBytes || !kernel.asExpected(arguments[0], grid)) return kInvalidValue;
+  return enqueue(call, stream, kernel.bind(arguments[0], grid));
+}
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned sharedBytes, Stream* stream, void** arguments, void** extra) {
   const Kernel& kernel = *static_cast<const Kernel*>(function);
-  counted.kernels += !stream->capture;
-  if (isSkipped(kernel)) return enqueue("cuLaunchKernel", stream, [] {});
   const Grid grid = {static_cast<int>(blocks), static_cast<int>(threads), static_cast<int>(sharedBytes)};
-  if (extra || grid.sharedBytes > kernel.mostSharedBytes || !kernel.asExpected(arguments[0], grid)) return kInvalidValue;
-  return enqueue("cuLaunchKernel", stream, kernel.bind(arguments[0], grid));
+  return extra || kernel.together ? kInvalidValue : launch("cuLaunchKernel", kernel, grid, stream, arguments);
+}
+int cuLaunchCooperativeKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                              unsigned sharedBytes, Stream* stream, void** arguments) {
+  const Kernel& kernel = *static_cast<const Kernel*>(function);
+  const Grid grid = {static_cast<int>(blocks), static_cast<int>(threads), static_cast<int>(sharedBytes)};
+  return kernel.together ? launch("cuLaunchCooperativeKernel", kernel, grid, stream, arguments) : kInvalidValue;
 }
 
 }  // extern "C"

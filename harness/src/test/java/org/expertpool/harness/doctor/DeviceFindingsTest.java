@@ -20,7 +20,7 @@ class DeviceFindingsTest {
             CudaStatus.DriverKind.STUB,
             Path.of("/x/libcuda.so.1"),
             "13.0",
-            List.of(new CudaDevice(0, "card", 9, 0, 132, 3L << 29, "0000:01:00.0")));
+            List.of(new CudaDevice(0, "card", 9, 0, 132, 227 << 10, 3L << 29, "0000:01:00.0")));
 
     @TempDir
     Path folder;

@@ -29,7 +29,7 @@ class DeviceSuitesTest {
         "DECODE, smxx_lru_plan, 3, '2x5, top-2: pool N=2, 1 tokens, full_decode, gate 1 limit 0 interval 1: differs: forward '",
         "WIDE, smxx_lru_plan, 3, '2x5, top-2: planned and wide in turn, N=2, 3 tokens: differs: forward '",
         "WIDE, smxx_partition, 0, '2x5, top-2: host view, N=2, 3 tokens, none: differs: forward 0 differs from resident'",
-        "PEERS, smxx_moe_decode, 8, '2x5, top-2: host-planned, layer, N=2, 1 tokens, none: differs: forward 0 '",
+        "PEERS, smxx_moe_token, 8, '2x5, top-2: host-planned, layer, N=2, 1 tokens, none: differs: forward 0 '",
         "PEERS, smxx_moe_sum, 0, '2x5, top-2: heat, global, N=2, 1 tokens, full_decode: differs: forward 0 '",
         "FLOAT64, smxx_moe_gate_up_8, 1, '2x5, top-2: float64, chain and largest output by layer: differs: layer 0: '",
         "fp16, smxx_moe_gate_up_8_fp16, 0, '2x5, top-2, fp16: float64, chain and largest output by layer: differs: layer 1: '",

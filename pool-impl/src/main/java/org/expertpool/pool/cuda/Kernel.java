@@ -71,6 +71,18 @@ public final class Kernel implements AutoCloseable {
                         function, blocks, 1, 1, threads, 1, 1, sharedBytes, stream.handle(), argument.table(), null));
     }
 
+    /**
+     * As {@link #launch(int, int, int, CudaStream)}, of blocks that wait for each other: the driver starts them when there is
+     * room for all. At most a block a multiprocessor.
+     */
+    public void launchTogether(int blocks, int threads, int sharedBytes, CudaStream stream) {
+        CudaException.check(
+                launching,
+                "cuLaunchCooperativeKernel",
+                JCudaDriver.cuLaunchCooperativeKernel(
+                        function, blocks, 1, 1, threads, 1, 1, sharedBytes, stream.handle(), argument.table()));
+    }
+
     /** Frees the argument's memory; the function belongs to the context. */
     @Override
     public void close() {

@@ -33,9 +33,9 @@ class CudaProbeTest {
         assertThat(status)
                 .isEqualTo("Available[driverKind=STUB, library=" + stub + ", cudaVersion=13.0, devices=["
                         + "CudaDevice[index=0, name=stub device 0, computeMajor=75, computeMinor=76,"
-                        + " multiprocessors=16, memoryBytes=5368709120, pciBusId=0000:01:00.0], "
+                        + " multiprocessors=16, sharedBytes=97, memoryBytes=5368709120, pciBusId=0000:01:00.0], "
                         + "CudaDevice[index=1, name=stub device 1, computeMajor=75, computeMinor=76,"
-                        + " multiprocessors=16, memoryBytes=5368709121, pciBusId=0000:02:00.0]]]");
+                        + " multiprocessors=16, sharedBytes=97, memoryBytes=5368709121, pciBusId=0000:02:00.0]]]");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.expertpool.pool.cuda.layout.MoeLayouts.decodeCounts;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
+import org.expertpool.pool.cuda.layout.TokenGrid;
 
 /**
  * The MoE kernels and their scratch memory for calls of up to so many tokens. Calls that share one of these must follow
@@ -21,6 +22,8 @@ public final class DeviceMoe implements AutoCloseable {
     private final int maxTokens;
     private final CudaStream stream;
     private final DeviceBuffer memory;
+    private final boolean oneToken; // its kernel fits
+    final TokenGrid tokenGrid;
     final long inner;
     final long laneOut;
     final long counts;
@@ -34,14 +37,18 @@ public final class DeviceMoe implements AutoCloseable {
         this.shape = shape;
         this.maxTokens = maxTokens;
         this.stream = stream;
+        int hidden = shape.row().hidden();
+        int width = shape.row().expertWidth();
+        tokenGrid = new TokenGrid(shape.topK(), hidden, width, context.device().multiprocessors());
+        oneToken = tokenGrid.fits(context.device().sharedBytes());
         long lanes = shape.lanes(maxTokens);
         long blocks = maxBlocks(lanes, shape.experts(), LEAST_BLOCK_LANES);
         long placed = Math.max(
                 blocks * LEAST_BLOCK_LANES, maxBlocks(lanes, shape.experts(), MOST_BLOCK_LANES) * MOST_BLOCK_LANES);
         long[] sizes = {
-            lanes * shape.row().expertWidth() * ACTIVATION_BYTES,
-            lanes * shape.row().hidden() * ACTIVATION_BYTES,
-            (long) Integer.BYTES * decodeCounts(shape.row().hidden()),
+            lanes * width * ACTIVATION_BYTES,
+            lanes * hidden * ACTIVATION_BYTES,
+            Integer.BYTES * (decodeCounts(hidden) + (oneToken ? tokenGrid.exchangeWords() : 0)),
             Integer.BYTES * placed,
             Integer.BYTES * blocks,
             Integer.BYTES
@@ -71,8 +78,10 @@ public final class DeviceMoe implements AutoCloseable {
 
     /** Prepares a call with fixed addresses, to be enqueued any number of times. */
     public MoeLaunch bind(MoeCall call) {
-        MoeWay way =
-                MoeWay.of(call.tokens(), shape.lanes(call.tokens()), call.bank().onHost());
+        boolean onHost = call.bank().onHost();
+        MoeWay way = call.tokens() == 1 && !onHost && oneToken
+                ? MoeWay.ONE_TOKEN
+                : MoeWay.of(call.tokens(), shape.lanes(call.tokens()), onHost);
         if (call.host() != null && !way.decode()) {
             throw new IllegalArgumentException("tokens is " + call.tokens() + ", too many to read missed rows");
         }

@@ -13,6 +13,7 @@ import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.Kernel;
 import org.expertpool.pool.cuda.KernelArgument;
 import org.expertpool.pool.cuda.layout.MoeBlock;
+import org.expertpool.pool.cuda.layout.TokenGrid;
 import org.expertpool.pool.marlin.ActivationType;
 
 /** One layer call with its arguments prepared. The only class that knows the MoE kernels' names, grids and order. */
@@ -23,6 +24,10 @@ public final class MoeLaunch implements AutoCloseable {
     private record Step(Kernel kernel, int blocks, int threads, int sharedBytes) {
         void enqueue(CudaStream stream) {
             kernel.launch(blocks, threads, sharedBytes, stream);
+        }
+
+        void enqueueTogether(CudaStream stream) {
+            kernel.launchTogether(blocks, threads, sharedBytes, stream);
         }
 
         /** Enqueues a share of the whole's blocks. */
@@ -39,6 +44,7 @@ public final class MoeLaunch implements AutoCloseable {
     private final List<Step> align = new ArrayList<>();
     private final List<Step> gemms = new ArrayList<>();
     private final List<Step> sum = new ArrayList<>(); // empty where the GEMMs' kernel does it
+    private final Step together; // the only one where it is not null; its blocks wait for each other
 
     MoeLaunch(CudaContext context, DeviceMoe moe, MoeCall call, MoeWay way) {
         this.context = context;
@@ -52,6 +58,12 @@ public final class MoeLaunch implements AutoCloseable {
         int hidden = moe.shape().row().hidden();
         int width = moe.shape().row().expertWidth();
         MoeBlock block = way.block();
+        if (way.kernels() == MoeWay.Kernels.TOKEN) {
+            TokenGrid grid = moe.tokenGrid;
+            together = step("smxx_moe_token" + suffix, grid.blocks(), block.threads(), grid.sharedBytes());
+            return;
+        }
+        together = null;
         int sharedBytes = way.sharedBytes(call.missRows() != 0 || call.bank().onHost());
         if (way.decode()) {
             int blocks = laneCount * (block.gateUpParts(width) + block.downParts(hidden));
@@ -75,6 +87,11 @@ public final class MoeLaunch implements AutoCloseable {
 
     /** Enqueues the whole call. */
     public void enqueue(CudaStream stream) {
+        if (together != null) {
+            moe.requireStream(stream);
+            together.enqueueTogether(stream);
+            return;
+        }
         enqueue(align, stream);
         enqueue(gemms, stream);
         enqueue(sum, stream);

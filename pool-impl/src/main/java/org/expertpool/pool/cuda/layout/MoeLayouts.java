@@ -19,6 +19,9 @@ public final class MoeLayouts {
     /** Blocks of the decode kernel, for both GEMMs. */
     public static final MoeBlock DECODE = new MoeBlock(2, 4, 1, 2);
 
+    /** Blocks of the kernel for one token: its threads, and both GEMMs of a call with missed lanes. */
+    public static final MoeBlock TOKEN = new MoeBlock(4, 4, 1, 2);
+
     /** Blocks of the kernels over aligned lanes, of 8 to 32 lanes. */
     public static final MoeBlock ALIGNED_8 = new MoeBlock(4, 1, 1, 2);
 
@@ -65,9 +68,9 @@ public final class MoeLayouts {
         return tokens <= 128 ? ALIGNED_8 : tokens <= 640 ? ALIGNED_16 : ALIGNED_32;
     }
 
-    /** Counters that the decode kernel needs, 0 before its first call. */
+    /** Words that a decode call counts with, 0 before the first one; those of {@link TokenGrid#exchangeWords} come behind. */
     public static int decodeCounts(int hidden) {
-        return hidden / TILE_CHANNELS + 1 + 2 * MAX_DECODE_LANES;
+        return (hidden / TILE_CHANNELS + 2 + 2 * MAX_DECODE_LANES + 3) / 4 * 4;
     }
 
     /** All structs, in the order of the header. */

@@ -51,7 +51,16 @@ class KernelLayoutsTest {
             expected.add("routeBlocks,,%d,%d".formatted(words, RouteLayouts.blocks(words)));
         }
         expected.add("decodeCounts,,2560," + MoeLayouts.decodeCounts(2560));
+        for (TokenGrid grid : List.of(
+                new TokenGrid(10, 2560, 640, 132), new TokenGrid(8, 2048, 768, 114), new TokenGrid(2, 192, 64, 5))) {
+            expected.add("TokenGrid,sharedBytes,%d,%d".formatted(grid.blocks(), grid.sharedBytes()));
+            expected.add("TokenGrid,exchangeWords,%d,%d".formatted(grid.blocks(), grid.exchangeWords()));
+            boolean asItIs = grid.fits(grid.sharedBytes()) && !grid.fits(grid.sharedBytes() - 1);
+            expected.add("TokenGrid,fits,%d,%d".formatted(grid.blocks(), asItIs ? 1 : 0));
+        }
+        expected.add("TokenGrid,fits,1," + (new TokenGrid(10, 2560, 640, 1).fits(1L << 40) ? 1 : 0));
         block(expected, "kDecode", MoeLayouts.DECODE);
+        block(expected, "kToken", MoeLayouts.TOKEN);
         block(expected, "kAligned8", MoeLayouts.ALIGNED_8);
         block(expected, "kAligned16", MoeLayouts.ALIGNED_16);
         block(expected, "kAligned32", MoeLayouts.ALIGNED_32);
