@@ -64,16 +64,23 @@ __device__ inline void multiplyChunk(SharedAddress place, SharedAddress expanded
   __syncwarp();  // the place has been read
 }
 
-// The sum of a tile's chunks at two channels, in ascending order; chunks lie so many floats apart.
-struct ChannelPair {
-  float at[2];
+// Sums of chunks of kTiles tiles at two channels, in ascending order; a tile's chunks lie `apart` floats from each other, the
+// tiles' first ones side by side.
+template <int kTiles>
+struct ChannelPairs {
+  float at[kTiles][2];
 
-  __device__ ChannelPair(const float* chunkSums, int chunks, int apart) : at{chunkSums[0], chunkSums[1]} {
-#pragma unroll 4
-    for (int c = 1; c < chunks; ++c) {
-      at[0] = __fadd_rn(at[0], chunkSums[c * apart]);
-      at[1] = __fadd_rn(at[1], chunkSums[c * apart + 1]);
-    }
+  __device__ ChannelPairs(const float* chunkSums, int chunks, int apart) {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) at[t][i] = chunkSums[t * kTileChannels + i];
+#pragma unroll 8
+    for (int c = 1; c < chunks; ++c)
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) at[t][i] = __fadd_rn(at[t][i], chunkSums[c * apart + t * kTileChannels + i]);
   }
 };
 
@@ -199,9 +206,8 @@ class TokenMoe {
   __device__ void publishInner(int lane, int tile, float alphaGate, float alphaUp) const {
     const int jobs = 2 * grid_.gateUpChunks();  // gate and up in turn
     const float* sums = sums_ + warp_ * jobs * kTileChannels + 2 * thread_;
-    const ChannelPair gate(sums, grid_.gateUpChunks(), 2 * kTileChannels);
-    const ChannelPair up(sums + kTileChannels, grid_.gateUpChunks(), 2 * kTileChannels);
-    const uint32_t h = swiGlu<Type>(gate.at, up.at, alphaGate, alphaUp);
+    const ChannelPairs<2> gateUp(sums, grid_.gateUpChunks(), 2 * kTileChannels);
+    const uint32_t h = swiGlu<Type>(gateUp.at[0], gateUp.at[1], alphaGate, alphaUp);
     const int at = lane * (p_.width / 2) + tile * (kTileChannels / 2) + thread_;
     storeRelaxed(sharedInner_ + at, ~h);
     reinterpret_cast<uint32_t*>(p_.inner)[at] = h;
@@ -246,8 +252,8 @@ class TokenMoe {
   }
 
   __device__ void publishOut(int lane, int tile, float factor) const {
-    const ChannelPair sum(sums_ + warp_ * grid_.downChunks() * kTileChannels + 2 * thread_, grid_.downChunks(), kTileChannels);
-    const uint32_t out = Type::pack(__fmul_rn(sum.at[0], factor), __fmul_rn(sum.at[1], factor));
+    const ChannelPairs<1> sum(sums_ + warp_ * grid_.downChunks() * kTileChannels + 2 * thread_, grid_.downChunks(), kTileChannels);
+    const uint32_t out = Type::pack(__fmul_rn(sum.at[0][0], factor), __fmul_rn(sum.at[0][1], factor));
     const int at = lane * (p_.hidden / 2) + tile * (kTileChannels / 2) + thread_;
     storeRelaxed(sharedOut_ + at, ~out);
     reinterpret_cast<uint32_t*>(p_.laneOut)[at] = out;
