@@ -90,7 +90,31 @@ public final class EngineConformance {
                             0,
                             List.of(1, 4, 5),
                             List.of(1, 8, 64, 512, 1024))
-                    .fp16());
+                    .fp16(),
+            // One slot; as many lanes as a warp has threads; a token that no shared memory holds as a whole.
+            new EngineShape("2x3, top-1, 64x64", 2, 3, 1, TINY_ROW, List.of(1, 2), 6, 0, List.of(1, 2), List.of(1, 9)),
+            new EngineShape(
+                    "2x40, top-32, 192x320",
+                    2,
+                    40,
+                    32,
+                    new ExpertRowLayout(192, 320),
+                    List.of(32, 36),
+                    6,
+                    0,
+                    List.of(1, 2),
+                    List.of(1, 5)),
+            new EngineShape(
+                    "2x6, top-2, 16384x64",
+                    2,
+                    6,
+                    2,
+                    new ExpertRowLayout(16384, 64),
+                    List.of(2, 4),
+                    6,
+                    0,
+                    List.of(1, 2),
+                    List.of(1, 9)));
 
     private final CudaContext context;
     private final Listener listener;

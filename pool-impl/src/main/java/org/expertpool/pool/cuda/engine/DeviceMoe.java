@@ -64,7 +64,8 @@ public final class DeviceMoe implements AutoCloseable {
         sortedLanes = memory.address() + at[3];
         blockExperts = memory.address() + at[4];
         paddedLanes = memory.address() + at[5];
-        memory.fill(at[2], sizes[2], (byte) 0, stream);
+        // Counters; and lane outputs, which the sum reads also where no lane was ever computed.
+        memory.fill(at[1], at[3] - at[1], (byte) 0, stream);
     }
 
     public MoeShape shape() {
