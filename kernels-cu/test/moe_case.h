@@ -169,7 +169,7 @@ class MoeCase {
     for (int e = 0; e < g.experts; ++e) pack(e, bank.data() + expertRows[e] * rowBytes());
   }
 
-  const MoeGeometry g;
+  MoeGeometry g;  // calls of another top-k may follow
   std::vector<PlainMatrix> gate, up, down;
   std::vector<pool::ExpertAlphas> alphas;
   std::vector<uint8_t> bank;        // [rows][w13, s13, w2, s2]

@@ -97,19 +97,16 @@ inline void refusals() {
   }
 }
 
-// Every lane and output equal to the rounded reference, on numbers whose sums are exact.
+// Every lane and output of a call equal to the rounded reference, on numbers whose sums are exact.
 template <typename Backend>
-void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t seed) {
-  if (pool::refusedMoe(tokens, g.topK, g.hidden, g.width, g.experts)) moeFailure("the test's shape is refused");
-  const MoeCase experts(g, Numbers::kExact, Rule::kNewer, 3, seed);
-  const MoeCall call = makeCall(g, Numbers::kExact, tokens, true, seed);
+void exactCall(Backend& backend, const MoeCase& experts, const MoeCall& call) {
+  const MoeGeometry& g = experts.g;
   const RoundedReference reference(experts, call);
   if (reference.largestRatio >= 4194304.0) moeFailure("the exact numbers are not exact");
-  backend.load(experts);
   for (const MoeWay& way : moeWays()) {
-    if (!way.takes(g, tokens, backend.card())) continue;
+    if (!way.takes(g, call.tokens, backend.card())) continue;
     const MoeResult result = backend.run(call, way);
-    const std::string what = "exact, " + describe(g, way, tokens);
+    const std::string what = "exact, " + describe(g, way, call.tokens);
     for (size_t lane = 0; lane < call.ids.size(); ++lane) {
       if (!validLane(g, call.ids[lane])) continue;
       const auto rowOf = [&](const std::vector<uint16_t>& all, int stride) {
@@ -121,6 +118,34 @@ void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t s
                    where + " out");
     }
     requireEqual(result.out, reference.result.out, g.hidden, g, what);
+  }
+}
+
+template <typename Backend>
+void exactNumbers(Backend& backend, const MoeGeometry& g, int tokens, uint64_t seed) {
+  if (pool::refusedMoe(tokens, g.topK, g.hidden, g.width, g.experts)) moeFailure("the test's shape is refused");
+  const MoeCase experts(g, Numbers::kExact, Rule::kNewer, 3, seed);
+  backend.load(experts);
+  exactCall(backend, experts, makeCall(g, Numbers::kExact, tokens, true, seed));
+}
+
+// One token by so many slots: some of them bad, all missed where odd experts are, all to one expert, and none valid.
+template <typename Backend>
+void oneToken(Backend& backend, MoeGeometry g, const std::vector<int>& topKs, uint64_t seed) {
+  g.experts = *std::max_element(topKs.begin(), topKs.end()) / 2 * 2 + 2;
+  MoeCase experts(g, Numbers::kExact, Rule::kNewer, 1, seed);
+  backend.load(experts);
+  for (int topK : topKs) {
+    experts.g.topK = topK;
+    MoeCall call = makeCall(experts.g, Numbers::kExact, 1, true, seed + topK);
+    exactCall(backend, experts, call);
+    route(experts.g, Numbers::kExact, false, seed + topK, call);
+    for (int32_t& id : call.ids) id |= 1;
+    exactCall(backend, experts, call);
+    std::fill(call.ids.begin(), call.ids.end(), 1 + topK % 2);
+    exactCall(backend, experts, call);
+    std::fill(call.ids.begin(), call.ids.end(), g.experts);
+    exactCall(backend, experts, call);
   }
 }
 

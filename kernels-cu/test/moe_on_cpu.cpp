@@ -234,6 +234,7 @@ int main(int argc, char** argv) {
   for (const test::Activations type : {test::Activations::kBf16, test::Activations::kFp16}) {
     test::exactNumbers(backend, {64, 64, 5, 2, type}, 2, seed);
     test::exactNumbers(backend, {64, 64, 1, 1, type}, 1, seed);
+    test::oneToken(backend, {64, 128, 0, 0, type}, {3, 16}, seed);
     test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);
     backend.inParts(true);
     test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);

@@ -540,6 +540,9 @@ void conform(GpuBackend& backend, Activations type, std::ofstream& errorsCsv, ui
                                MoeGeometry{320, 640, 24, 10, type}, MoeGeometry{704, 192, 16, 8, type}}) {
     for (int tokens : {1, 2, 7, 20}) test::exactNumbers(backend, g, tokens, seed + tokens);
   }
+  test::oneToken(backend, {64, 64, 0, 0, type}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 32, 33}, seed);
+  test::oneToken(backend, {192, 320, 0, 0, type}, {1, 2, 7, 10, 16}, seed);
+  test::oneToken(backend, {704, 64, 0, 0, type}, {1, 10, 16}, seed);
   // The ends of what refusedMoe lets through, one at a time.
   test::exactNumbers(backend, {64, 64, 1, 1, type}, 1, seed);
   test::exactNumbers(backend, {64, 64, 2, 2, type}, 8192, seed);
