@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import org.expertpool.harness.record.MarkdownTable;
 
 /**
- * A tidy table. A cell is a string, a whole number, a double, or null where there is no value, which is written as
+ * A tidy table. A cell is a string, a whole number, a double, a decimal of its own digits, or null where there is no value, which is written as
  * nothing and never as 0.
  *
  * @param name lower case, the CSV file's name without its ending

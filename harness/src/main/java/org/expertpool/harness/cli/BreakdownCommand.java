@@ -1,6 +1,7 @@
 package org.expertpool.harness.cli;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -44,6 +45,7 @@ final class BreakdownCommand implements Callable<Integer> {
         Table table = DecodeBreakdown.of(directories, layers);
         System.out.print(table.markdown());
         if (out != null) {
+            Files.createDirectories(out.toAbsolutePath().getParent());
             AtomicFile.write(out, table.csv().getBytes(StandardCharsets.UTF_8));
         }
         return ExitCode.OK;

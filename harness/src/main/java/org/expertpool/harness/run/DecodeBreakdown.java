@@ -1,12 +1,13 @@
 package org.expertpool.harness.run;
 
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
@@ -145,7 +146,7 @@ public final class DecodeBreakdown {
         return sum.value / sum.steps;
     }
 
-    private static double rounded(double value, int digits) {
-        return Double.parseDouble(String.format(Locale.ROOT, "%." + digits + "f", value));
+    private static BigDecimal rounded(double value, int digits) {
+        return BigDecimal.valueOf(value).setScale(digits, RoundingMode.HALF_EVEN);
     }
 }
