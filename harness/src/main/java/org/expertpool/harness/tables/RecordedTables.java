@@ -76,11 +76,14 @@ public final class RecordedTables {
     }
 
     private String table(TableSpec spec, String place) throws IOException {
-        Path source = page.toAbsolutePath().getParent().resolve(spec.source());
+        Path folder = page.toAbsolutePath().getParent();
         MarkdownTable table = new MarkdownTable(List.copyOf(spec.columns().values()));
-        List<List<String>> lines = spec.isFile() ? ofFile(spec, source, place) : ofRun(spec, source, place);
+        List<List<String>> lines = spec.isFile()
+                ? ofFile(spec, folder.resolve(spec.sources().get(0)), place)
+                : ofRuns(spec, folder, place);
         if (lines.isEmpty()) {
-            throw new BadInputException(place + ": no row of " + spec.source() + " matches, expected at least one");
+            throw new BadInputException(
+                    place + ": no row of " + String.join(", ", spec.sources()) + " matches, expected at least one");
         }
         lines.forEach(table::add);
         return table.toString().stripTrailing();
@@ -104,22 +107,25 @@ public final class RecordedTables {
                 }
             }
         } catch (NoSuchFileException missing) {
-            throw new BadInputException(place + ": no file " + spec.source() + ", expected a CSV file", missing);
+            throw new BadInputException(
+                    place + ": no file " + spec.sources().get(0) + ", expected a CSV file", missing);
         }
         return lines;
     }
 
-    private static List<List<String>> ofRun(TableSpec spec, Path directory, String place) throws IOException {
+    private static List<List<String>> ofRuns(TableSpec spec, Path folder, String place) throws IOException {
         List<ResultColumn> columns = new ArrayList<>();
         for (String name : spec.columns().keySet()) {
             columns.add(column(name, place));
         }
         spec.where().keySet().forEach(name -> column(name, place));
         Map<String, List<ResultRow>> cells = new LinkedHashMap<>();
-        for (ResultRow row : ResultsCsv.readDirectory(directory)) {
-            if (matches(spec, row::text)) {
-                cells.computeIfAbsent(row.text("cell"), cell -> new ArrayList<>())
-                        .add(row);
+        for (String source : spec.sources()) {
+            for (ResultRow row : ResultsCsv.readDirectory(folder.resolve(source))) {
+                if (matches(spec, row::text)) {
+                    cells.computeIfAbsent(source + row.text("cell"), cell -> new ArrayList<>())
+                            .add(row);
+                }
             }
         }
         return cells.values().stream()

@@ -11,21 +11,22 @@ import org.expertpool.pool.BadInputException;
 /**
  * What a marked table shows: {@code SOURCE columns=a,b=heading where=c=1|2,d=3}.
  *
- * @param source folder of a recorded run, or a CSV file with a header; relative to the page
+ * @param sources folders of recorded runs, one after the other, with a plus between them: {@code A+B}; or one CSV file with
+ *     a header; relative to the page
  * @param columns results column to heading, in order; a name alone is its own heading
  * @param where results column to the values that are let in
  */
-record TableSpec(String source, Map<String, String> columns, Map<String, Set<String>> where) {
+record TableSpec(List<String> sources, Map<String, String> columns, Map<String, Set<String>> where) {
     private static final String FORM = "SOURCE columns=NAME[=HEADING],... [where=NAME=VALUE|VALUE,...]";
 
     boolean isFile() {
-        return source.endsWith(".csv");
+        return sources.size() == 1 && sources.get(0).endsWith(".csv");
     }
 
     /** Reads what stands behind the marker; {@code place} names file and line. */
     static TableSpec parse(String place, String text) {
         List<String> words = new ArrayList<>(List.of(text.strip().split("\\s+")));
-        String source = words.remove(0);
+        List<String> sources = List.of(words.remove(0).split("\\+"));
         Map<String, String> columns = new LinkedHashMap<>();
         Map<String, Set<String>> where = new LinkedHashMap<>();
         for (String word : words) {
@@ -53,6 +54,6 @@ record TableSpec(String source, Map<String, String> columns, Map<String, Set<Str
         if (columns.isEmpty()) {
             throw new BadInputException(place + ": names no columns, expected " + FORM);
         }
-        return new TableSpec(source, columns, where);
+        return new TableSpec(sources, columns, where);
     }
 }

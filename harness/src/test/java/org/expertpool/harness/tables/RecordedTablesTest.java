@@ -57,6 +57,24 @@ class RecordedTablesTest {
     }
 
     @Test
+    void runsFollowEachOtherAndShareNoCell() throws IOException {
+        Files.createDirectory(folder.resolve("more"));
+        Files.writeString(
+                folder.resolve("more/results.csv"),
+                ResultsCsv.header() + line("a", 1, "258", "70") + line("d", 1, "32", "8"));
+        assertThat(tables.fill("<!-- table more+run columns=rows_per_layer=N,decode_tok_per_s=speed"
+                        + " where=rows_per_layer=258|32 -->\n<!-- end table -->"))
+                .isEqualTo("""
+                        <!-- table more+run columns=rows_per_layer=N,decode_tok_per_s=speed where=rows_per_layer=258|32 -->
+                        |   N | speed |
+                        |----:|------:|
+                        | 258 |    70 |
+                        |  32 |     8 |
+                        | 258 | 63.19 |
+                        <!-- end table -->""");
+    }
+
+    @Test
     void aTableOfAnotherFileHoldsItsLines() throws IOException {
         Files.writeString(folder.resolve("layer.csv"), "engine,tokens,us\na pool,1,29.5512\nuva,1,580\na pool,8,\n");
         assertThat(tables.fill(
