@@ -19,6 +19,7 @@ public final class Figures {
             new MissesByPolicy(0),
             new MissesByPolicy(1),
             new HitsAgainstInserts(),
+            new PrefillByChunk(),
             new HitRatioByRows(),
             new MissRatioByRows());
     /** More curves than this can't be told apart, and are left to the bars and tables. */
