@@ -26,10 +26,12 @@
 extern "C" {
 extern const char expertpool_stub_driver[];  // in C++ a constant is not exported otherwise
 
-// Two multiprocessors, whose blocks take turns, with the shared memory of an H200.
+static int setting(const char* name, int otherwise);
+
+// Two multiprocessors, whose blocks take turns, with the shared memory of an H200 or EMULATED_SHARED_BYTES.
 static int emulatedAttribute(int attribute) {
   constexpr int kMultiprocessors = 16, kSharedBytes = 97;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, .._PER_BLOCK_OPTIN
-  return attribute == kMultiprocessors ? 2 : attribute == kSharedBytes ? 227 << 10 : attribute;
+  return attribute == kMultiprocessors ? 2 : attribute == kSharedBytes ? setting("EMULATED_SHARED_BYTES", 227 << 10) : attribute;
 }
 #define STUB_ATTRIBUTE(attribute) emulatedAttribute(attribute)
 #include "../c/stub_driver.c"

@@ -43,6 +43,17 @@ class DeviceSuitesTest {
                 .anySatisfy(line -> assertThat(line).startsWith(difference));
     }
 
+    /** Which kernel it takes shows where that one is idle. */
+    @ParameterizedTest
+    @CsvSource({"smxx_moe_token, false", "smxx_moe_decode, true"})
+    void oneTokenTakesTheDecodeKernelWhereABlockMayHaveLessSharedMemory(String idle, boolean differs) throws Exception {
+        List<String> lines = run(
+                "PEERS", Map.of("EMULATED_SHARED_BYTES", "101376", "EMULATED_SKIP", idle, "EMULATED_SKIP_AFTER", "8"));
+        assertThat(lines.stream().anyMatch(line -> line.contains(": differs: ")))
+                .as(lines.toString())
+                .isEqualTo(differs);
+    }
+
     private static List<String> run(String suite, Map<String, String> environment) throws Exception {
         return EmulatedDriver.run(EmulatedSuites.class, List.of(suite), environment).stream()
                 .filter(line -> !line.equals("not freed: 0"))
