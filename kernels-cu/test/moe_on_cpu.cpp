@@ -24,7 +24,7 @@ class CpuBackend {
     const int lanes = static_cast<int>(call.ids.size());
     test::CallRows rows(*case_, call.ids, way.rows);
     const std::vector<uint8_t> host = rows.host;
-    std::vector<int32_t> counts(test::decodeWords(g, card()));
+    std::vector<int32_t> counts(std::max<size_t>(test::decodeWords(g, card()), pool::maxLaneBlocks(lanes, g.experts, way.blockLanes)));
     test::MoeResult result{std::vector<uint16_t>(size_t(lanes) * g.width, 0x7fff),
                            std::vector<uint16_t>(size_t(lanes) * g.hidden, 0x7fff),
                            std::vector<uint16_t>(size_t(call.tokens) * g.hidden, 0x7fff)};
@@ -148,8 +148,7 @@ class CpuBackend {
     align(p);
     withType([&](auto type) {
       using Product = pool::OverLink<decltype(type)>;
-      launch(block.threads(), blocks * block.gateUpParts(p.width), bytes, [&] { pool::hostGateUp<Product>(p, shared); });
-      launch(block.threads(), blocks * block.downParts(p.hidden), bytes, [&] { pool::hostDown<Product>(p, shared); });
+      launch(block.threads(), blocks * block.parts(p.hidden, p.width), bytes, [&] { pool::generalGemms<Product>(p, shared); });
     });
     sum(p);
   }
@@ -200,10 +199,8 @@ class CpuBackend {
   void gemms(const pool::MoeParams& p, int blocks) {
     uint8_t* shared = cpu::dynamicShared().data();
     const pool::MoeBlock block = pool::WidestOf<Products...>::block();
-    launch(block.threads(), blocks * block.gateUpParts(p.width), block.sharedBytes(block.lanes()),
-           [&] { pool::generalGateUp<Products...>(p, shared); });
-    launch(block.threads(), blocks * block.downParts(p.hidden), block.sharedBytes(block.lanes()),
-           [&] { pool::generalDown<Products...>(p, shared); });
+    launch(block.threads(), blocks * block.parts(p.hidden, p.width), block.sharedBytes(block.lanes()),
+           [&] { pool::generalGemms<Products...>(p, shared); });
   }
 
   // Shared memory is poison before, and must be so behind what the launch asks for after.

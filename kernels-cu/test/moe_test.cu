@@ -19,7 +19,7 @@
 namespace {
 
 // Kernels of a call that are launched.
-enum Parts { kAlign = 1, kGateUp = 2, kDown = 4, kSum = 8, kAllParts = 15 };
+enum Parts { kAlign = 1, kGemms = 2, kSum = 4, kAllParts = 7 };
 
 using test::Activations;
 using test::DeviceBuffer;
@@ -47,18 +47,16 @@ void launchGemm(void (*kernel)(pool::MoeParams), const pool::MoeBlock& block, in
 // The kernels that depend on the type of activations.
 using MoeKernel = void (*)(pool::MoeParams);
 struct MoeKernels {
-  MoeKernel token, decode, gateUp8, gateUp16, gateUp32, hostGateUp, down8, down16, down32, hostDown, sum;
+  MoeKernel token, decode, gemms8, gemms16, gemms32, hostGemms, sum;
 };
 
 MoeKernels kernelsOf(Activations type) {
   if (type == Activations::kFp16) {
-    return {smxx_moe_token_fp16,      smxx_moe_decode_fp16,       smxx_moe_gate_up_8_fp16, smxx_moe_gate_up_16_fp16,
-            smxx_moe_gate_up_32_fp16, smxx_moe_host_gate_up_fp16, smxx_moe_down_8_fp16,    smxx_moe_down_16_fp16,
-            smxx_moe_down_32_fp16,    smxx_moe_host_down_fp16,    smxx_moe_sum_fp16};
+    return {smxx_moe_token_fp16,    smxx_moe_decode_fp16,     smxx_moe_gemms_8_fp16, smxx_moe_gemms_16_fp16,
+            smxx_moe_gemms_32_fp16, smxx_moe_host_gemms_fp16, smxx_moe_sum_fp16};
   }
-  return {smxx_moe_token,        smxx_moe_decode, smxx_moe_gate_up_8, smxx_moe_gate_up_16, smxx_moe_gate_up_32,
-          smxx_moe_host_gate_up, smxx_moe_down_8, smxx_moe_down_16,   smxx_moe_down_32,    smxx_moe_host_down,
-          smxx_moe_sum};
+  return {smxx_moe_token,    smxx_moe_decode,     smxx_moe_gemms_8, smxx_moe_gemms_16,
+          smxx_moe_gemms_32, smxx_moe_host_gemms, smxx_moe_sum};
 }
 
 void launchSum(MoeKernel sum, const pool::MoeParams& p, cudaStream_t stream) {
@@ -100,15 +98,14 @@ void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
 
 void launchAligned(const MoeKernels& kernels, const pool::MoeParams& p, bool overLink, int parts, cudaStream_t stream) {
   if (parts & kAlign) launchAlign(p, stream);
-  const auto gemms = [&](MoeKernel gateUp, MoeKernel down, const pool::MoeBlock& block) {
-    const int blocks = p.blocks.maxBlocks;
-    if (parts & kGateUp) launchGemm(gateUp, block, blocks * block.gateUpParts(p.width), block.lanes(), p, stream);
-    if (parts & kDown) launchGemm(down, block, blocks * block.downParts(p.hidden), block.lanes(), p, stream);
+  const auto gemms = [&](MoeKernel kernel, const pool::MoeBlock& block) {
+    const int blocks = p.blocks.maxBlocks * block.parts(p.hidden, p.width);
+    if (parts & kGemms) launchGemm(kernel, block, blocks, block.lanes(), p, stream);
   };
-  if (overLink) gemms(kernels.hostGateUp, kernels.hostDown, pool::kAligned32);
-  else if (p.blocks.blockLanes == 8) gemms(kernels.gateUp8, kernels.down8, pool::kAligned8);
-  else if (p.blocks.blockLanes == 16) gemms(kernels.gateUp16, kernels.down16, pool::kAligned16);
-  else gemms(kernels.gateUp32, kernels.down32, pool::kAligned32);
+  if (overLink) gemms(kernels.hostGemms, pool::kAligned32);
+  else if (p.blocks.blockLanes == 8) gemms(kernels.gemms8, pool::kAligned8);
+  else if (p.blocks.blockLanes == 16) gemms(kernels.gemms16, pool::kAligned16);
+  else gemms(kernels.gemms32, pool::kAligned32);
   if (parts & kSum) launchSum(kernels.sum, p, stream);
 }
 
@@ -158,7 +155,7 @@ class DeviceCall {
         inner_(size_t(tokens) * g.topK * g.width),
         laneOut_(size_t(tokens) * g.topK * g.hidden),
         out_(size_t(tokens) * g.hidden),
-        counts_(test::decodeWords(g, card())),
+        counts_(std::max<size_t>(test::decodeWords(g, card()), pool::maxLaneBlocks(tokens * g.topK, g.experts, blockLanes))),
         blocks_(tokens * g.topK, g.experts, blockLanes) {
     for (auto* buffer : {&inner_, &laneOut_, &out_}) POOL_CUDA_CHECK(cudaMemset(buffer->data(), 0x7f, buffer->bytes()));
     POOL_CUDA_CHECK(cudaMemset(counts_.data(), 0, counts_.bytes()));
@@ -403,17 +400,17 @@ class TimedLayers {
     const std::vector<double> micros = time(kAllParts, brief ? 7 : 20);
     const double median = micros[micros.size() / 2];
     const auto part = [&](int parts, bool there) { return there ? time(parts, brief ? 3 : 7)[brief ? 1 : 3] : 0.0; };
-    const double gateUp = part(kGateUp, way.aligned()), down = part(kDown, way.aligned());
+    const double gemms = part(kGemms, way.aligned());
     const double align = part(kAlign, way.aligned()), sum = part(kSum, way.aligned());
     const double rows = prepared.rows, bytes = rows * kRowBytes;
     csv << (g_.fp16() ? "fp16" : "bf16") << ',' << way.name << ',' << tokens << ',' << missed << ',' << layers << ',' << rows << ',' << median
-        << ',' << micros[micros.size() / 10] << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gateUp << ','
-        << down << ',' << sum << '\n';
+        << ',' << micros[micros.size() / 10] << ',' << micros[micros.size() * 9 / 10] << ',' << bytes / median / 1e3 << ',' << align << ',' << gemms << ','
+        << sum << '\n';
     std::printf("%s %-14s M=%-5d %2d missed %7.2f us a layer (p10 %.2f, p90 %.2f), %6.1f rows, %5.0f GB/s, floor %.2f us; alone: "
-                "align %.2f, gate and up %.2f, down %.2f, sum %.2f\n",
+                "align %.2f, GEMMs %.2f, sum %.2f\n",
                 g_.fp16() ? "fp16" : "bf16", way.name.c_str(), tokens, missed, median, micros[micros.size() / 10],
                 micros[micros.size() * 9 / 10], rows,
-                bytes / median / 1e3, bytes / 4.6e6, align, gateUp, down, sum);
+                bytes / median / 1e3, bytes / 4.6e6, align, gemms, sum);
     std::fflush(stdout);
     for (uint16_t bits : prepared.calls.back()->result().out) {
       if (!std::isfinite(g_.value(bits))) test::moeFailure("an output of the timed run is not finite");
@@ -518,7 +515,7 @@ void timeLink(std::ofstream& csv, uint64_t seed) {
 void timeAll(const std::string& folder, uint64_t seed, bool link) {
   std::ofstream csv(folder + "/moe.csv");
   csv << "activations,way,tokens,missed,layers,distinct_rows,median_us_per_layer,p10_us,p90_us,gb_per_s,"
-         "align_alone_us,gate_up_alone_us,down_alone_us,sum_alone_us\n";
+         "align_alone_us,gemms_alone_us,sum_alone_us\n";
   timeLink(csv, seed);
   if (!link) {
     timeAll(Activations::kBf16, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}, csv, seed);

@@ -56,6 +56,7 @@ struct MoeBlock {
   // Blocks for a group of lanes: a block of gate and up takes both for half as many tiles of the width.
   POOL_HOST_DEVICE constexpr int gateUpParts(int width) const { return (width / kTileChannels + tiles / 2 - 1) / (tiles / 2); }
   POOL_HOST_DEVICE constexpr int downParts(int hidden) const { return (hidden / kTileChannels + tiles - 1) / tiles; }
+  POOL_HOST_DEVICE constexpr int parts(int hidden, int width) const { return gateUpParts(width) + downParts(hidden); }
   // Dynamic shared memory of a block for groups of at most so many lanes: rings, rounds of activations, sums.
   POOL_HOST_DEVICE constexpr int ringBytes() const { return warps() * (slots * kHalfBytes + 2 * kHalfExpandedBytes); }
   POOL_HOST_DEVICE constexpr int rowBytes() const { return chunkWarps * kChunkK * 2 + 16; }
@@ -192,7 +193,7 @@ struct alignas(8) MoeParams {
   uint16_t* inner;              // bf16 [lanes, width] scratch, on 16 bytes
   uint16_t* laneOut;            // bf16 [lanes, hidden] scratch, on 16 bytes
   uint16_t* out;                // bf16 [tokens, hidden], on 16 bytes
-  int32_t* counts;              // [decodeCounts, exchangeWords] on 16 bytes, 0 before and after a call (decode)
+  int32_t* counts;              // [decodeCounts, exchangeWords], or [maxBlocks] (general); on 16 bytes, 0 before and after a call
   LaneBlocks blocks;            // (general)
   int32_t tokens;
   int32_t topK;

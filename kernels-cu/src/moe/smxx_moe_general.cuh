@@ -1,4 +1,4 @@
-// The MoE of any number of tokens over aligned blocks of lanes: two GEMMs and the sum over the top-k slots.
+// The MoE of any number of tokens over aligned blocks of lanes: two GEMMs in one kernel and the sum over the top-k slots.
 #pragma once
 
 #include <tuple>
@@ -19,9 +19,9 @@ using OverLink = ProductOf<Type, kAligned32, true>;
 template <typename... Products>
 using WidestOf = std::tuple_element_t<sizeof...(Products) - 1, std::tuple<Products...>>;
 
-// The lanes of aligned block `block`, at most kLanes; count 0 past the last one and where the expert's row is absent.
-template <int kLanes>
-__device__ inline LaneGroup alignedGroup(const MoeParams& p, int block, int blockLanes = kLanes) {
+// The lanes of aligned block `block`; count 0 past the last one and where the expert's row is absent.
+__device__ inline LaneGroup alignedGroup(const MoeParams& p, int block) {
+  const int blockLanes = p.blocks.blockLanes;
   if (block * blockLanes >= *p.blocks.paddedLanes) return {nullptr, 0, -1, -1, false};
   const int32_t* lanes = p.blocks.sortedLanes + static_cast<int64_t>(block) * blockLanes;
   const int expert = p.blocks.blockExperts[block];
@@ -42,47 +42,51 @@ __device__ inline void withFewestLanes(int count, const Run& run) {
   }
 }
 
-// Block b computes part b % parts of h for aligned block firstBlock + b / parts. The last product has the lanes of a block,
-// those before it fewer.
+// A block of down waits for h of its lanes. The last one of them leaves the count at 0.
+struct WaitForGateUp : NothingElse {
+  static constexpr bool kLate = true;
+  int32_t* count;  // blocks of gate and up that have ended, then also those of down that have seen it
+  int gateUpParts;
+  int downParts;
+  __device__ WaitForGateUp(int32_t* count, int gateUpParts, int downParts)
+      : count(count), gateUpParts(gateUpParts), downParts(downParts) {}
+  __device__ void waitForActivations() const {
+    if (threadIdx.x == 0) {
+      while (loadAcquire(count) < gateUpParts) pauseBriefly();
+      if (atomicAdd(count, 1) == gateUpParts + downParts - 1) *count = 0;
+    }
+    __syncthreads();
+  }
+};
+
+// Both GEMMs of the aligned blocks from firstBlock on, as many as the launch has blocks for: first the parts of h of all of them,
+// then the parts of their outputs, which begin while the last of h is computed. The last product has the lanes of a block,
+// those before it fewer; one for rows in host memory takes blocks of any length, since the link is slower than any product.
+//
+// No block waits for one that may not run: blocks start in the order of their numbers, and only down's wait, for gate and
+// up's before them.
 template <typename... Products>
-__device__ void generalGateUp(const MoeParams& p, uint8_t* shared) {
+__device__ void generalGemms(const MoeParams& p, uint8_t* shared) {
   using Widest = WidestOf<Products...>;
-  const int parts = Widest::block().gateUpParts(p.width);
-  const LaneGroup group = alignedGroup<Widest::kLanes>(p, p.firstBlock + static_cast<int>(blockIdx.x) / parts);
+  const int gateUpParts = Widest::block().gateUpParts(p.width);
+  const int downParts = Widest::block().downParts(p.hidden);
+  const int blocks = static_cast<int>(gridDim.x) / (gateUpParts + downParts);
+  const int gateUp = blockIdx.x;
+  const int down = gateUp - blocks * gateUpParts;
+  const int block = p.firstBlock + (down < 0 ? gateUp / gateUpParts : down / downParts);
+  const LaneGroup group = alignedGroup(p, block);
   if (group.count == 0) return;
   withFewestLanes<Products...>(group.count, [&](auto product) {
     using Product = decltype(product);
-    gateUpGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
+    if (down < 0) gateUpGroup<Product>(p, group, gateUp % gateUpParts, Product::kLanes, shared);
+    else downGroup<Product>(p, group, down % downParts, Product::kLanes, shared, WaitForGateUp(p.counts + block, gateUpParts, downParts));
   });
-}
-
-// Block b computes part b % parts of the outputs of aligned block firstBlock + b / parts.
-template <typename... Products>
-__device__ void generalDown(const MoeParams& p, uint8_t* shared) {
-  using Widest = WidestOf<Products...>;
-  const int parts = Widest::block().downParts(p.hidden);
-  const LaneGroup group = alignedGroup<Widest::kLanes>(p, p.firstBlock + static_cast<int>(blockIdx.x) / parts);
-  if (group.count == 0) return;
-  withFewestLanes<Products...>(group.count, [&](auto product) {
-    using Product = decltype(product);
-    downGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
-  });
-}
-
-// The same with rows in host memory, for blocks of 8, 16 or 32 lanes: the link is slower than any product, so one will do.
-template <typename Product>
-__device__ void hostGateUp(const MoeParams& p, uint8_t* shared) {
-  const int parts = Product::block().gateUpParts(p.width);
-  const int block = p.firstBlock + static_cast<int>(blockIdx.x) / parts;
-  const LaneGroup group = alignedGroup<Product::kLanes>(p, block, p.blocks.blockLanes);
-  if (group.count > 0) gateUpGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
-}
-template <typename Product>
-__device__ void hostDown(const MoeParams& p, uint8_t* shared) {
-  const int parts = Product::block().downParts(p.hidden);
-  const int block = p.firstBlock + static_cast<int>(blockIdx.x) / parts;
-  const LaneGroup group = alignedGroup<Product::kLanes>(p, block, p.blocks.blockLanes);
-  if (group.count > 0) downGroup<Product>(p, group, blockIdx.x % parts, Product::kLanes, shared);
+  if (down >= 0) return;
+  __syncthreads();  // the block's h is stored; the first thread's fence publishes it
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(p.counts + block, 1);
+  }
 }
 
 // A thread takes eight channels of a token.

@@ -283,11 +283,11 @@ Kernel tokenKernel() {
 }
 
 template <typename Product, typename Body>
-Kernel alignedKernel(bool gateUp, const Body& body) {
+Kernel alignedKernel(const Body& body) {
   return kernel<pool::MoeParams>(
       [=](const pool::MoeParams& p, const Grid& g) {
         const pool::MoeBlock block = Product::block();
-        const int parts = gateUp ? block.gateUpParts(p.width) : block.downParts(p.hidden);
+        const int parts = block.parts(p.hidden, p.width);
         return g.blocks > 0 && g.blocks % parts == 0 && g.blocks / parts + p.firstBlock <= p.blocks.maxBlocks &&
                g.threads == block.threads() && g.sharedBytes == block.sharedBytes(block.lanes()) &&
                p.blocks.blockLanes == block.lanes();
@@ -296,11 +296,11 @@ Kernel alignedKernel(bool gateUp, const Body& body) {
 }
 
 template <typename Body>
-Kernel overLinkKernel(bool gateUp, const Body& body) {
+Kernel overLinkKernel(const Body& body) {
   return kernel<pool::MoeParams>(
       [=](const pool::MoeParams& p, const Grid& g) {
         const pool::MoeBlock block = pool::kAligned32;
-        const int parts = gateUp ? block.gateUpParts(p.width) : block.downParts(p.hidden);
+        const int parts = block.parts(p.hidden, p.width);
         return g.blocks > 0 && g.blocks % parts == 0 && g.blocks / parts + p.firstBlock <= p.blocks.maxBlocks &&
                g.threads == block.threads() && g.sharedBytes == block.sharedBytes(block.lanes()) &&
                p.blocks.blockLanes <= block.lanes();
@@ -312,8 +312,7 @@ template <typename Body>
 Kernel alignKernel(const Body& body) {
   return kernel<pool::MoeParams>(
       [](const pool::MoeParams& p, const Grid& g) {
-        return g.blocks == 1 && g.threads == pool::kAlignThreads &&
-               g.sharedBytes == 0 &&
+        return g.blocks == 1 && g.threads == pool::kAlignThreads && g.sharedBytes == 0 &&
                p.blocks.maxBlocks == pool::maxLaneBlocks(p.tokens * p.topK, p.experts, p.blocks.blockLanes);
       },
       body);
@@ -337,14 +336,10 @@ void addMoeKernels(const std::string& suffix, std::map<std::string, Kernel>& all
   all.insert({
       {"smxx_moe_decode" + suffix, decodeKernel<Type>()},
       {"smxx_moe_token" + suffix, tokenKernel<Type>()},
-      {"smxx_moe_gate_up_8" + suffix, alignedKernel<Aligned8>(true, pool::generalGateUp<Aligned8>)},
-      {"smxx_moe_gate_up_16" + suffix, alignedKernel<Aligned16>(true, pool::generalGateUp<Aligned8, Aligned16>)},
-      {"smxx_moe_gate_up_32" + suffix, alignedKernel<Aligned32>(true, pool::generalGateUp<Aligned8, Aligned16, Aligned32>)},
-      {"smxx_moe_down_8" + suffix, alignedKernel<Aligned8>(false, pool::generalDown<Aligned8>)},
-      {"smxx_moe_down_16" + suffix, alignedKernel<Aligned16>(false, pool::generalDown<Aligned8, Aligned16>)},
-      {"smxx_moe_down_32" + suffix, alignedKernel<Aligned32>(false, pool::generalDown<Aligned8, Aligned16, Aligned32>)},
-      {"smxx_moe_host_gate_up" + suffix, overLinkKernel(true, pool::hostGateUp<pool::OverLink<Type>>)},
-      {"smxx_moe_host_down" + suffix, overLinkKernel(false, pool::hostDown<pool::OverLink<Type>>)},
+      {"smxx_moe_gemms_8" + suffix, alignedKernel<Aligned8>(pool::generalGemms<Aligned8>)},
+      {"smxx_moe_gemms_16" + suffix, alignedKernel<Aligned16>(pool::generalGemms<Aligned8, Aligned16>)},
+      {"smxx_moe_gemms_32" + suffix, alignedKernel<Aligned32>(pool::generalGemms<Aligned8, Aligned16, Aligned32>)},
+      {"smxx_moe_host_gemms" + suffix, overLinkKernel(pool::generalGemms<pool::OverLink<Type>>)},
       {"smxx_moe_sum" + suffix, kernel<pool::MoeParams>(
                                     [](const pool::MoeParams& p, const Grid& g) {
                                       return g.blocks == ceilOf(p.tokens * p.hidden / 8, pool::kSumThreads) &&

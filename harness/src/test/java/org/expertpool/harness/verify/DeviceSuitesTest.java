@@ -31,11 +31,11 @@ class DeviceSuitesTest {
         "WIDE, smxx_partition, 0, '2x5, top-2: host view, N=2, 3 tokens, none: differs: forward 0 differs from resident'",
         "PEERS, smxx_moe_token, 8, '2x5, top-2: host-planned, layer, N=2, 1 tokens, none: differs: forward 0 '",
         "PEERS, smxx_moe_sum, 0, '2x5, top-2: heat, global, N=2, 1 tokens, full_decode: differs: forward 0 '",
-        "FLOAT64, smxx_moe_gate_up_8, 1, '2x5, top-2: float64, chain and largest output by layer: differs: layer 0: '",
-        "fp16, smxx_moe_gate_up_8_fp16, 0, '2x5, top-2, fp16: float64, chain and largest output by layer: differs: layer 1: '",
+        "FLOAT64, smxx_moe_gemms_8, 1, '2x5, top-2: float64, chain and largest output by layer: differs: layer 0: '",
+        "fp16, smxx_moe_gemms_8_fp16, 0, '2x5, top-2, fp16: float64, chain and largest output by layer: differs: layer 1: '",
         "INVALID_ROUTING, smxx_lru_plan, 20, '2x5, top-2: invalid routing in layer 0, planned, full_decode: differs: '",
         "layers, smxx_lru_plan, 0, 'broke off: misses of the pool: 0, expected 12 as imposed'",
-        "prefill, smxx_moe_gate_up_8, 20, 'broke off: outputs of 9 tokens differ between ways: '",
+        "prefill, smxx_moe_gemms_8, 20, 'broke off: outputs of 9 tokens differ between ways: '",
     })
     void findsWhatAnIdleKernelLeavesUndone(String suite, String kernel, String after, String difference)
             throws Exception {

@@ -48,7 +48,7 @@ public final class DeviceMoe implements AutoCloseable {
         long[] sizes = {
             lanes * width * ACTIVATION_BYTES,
             lanes * hidden * ACTIVATION_BYTES,
-            Integer.BYTES * (decodeCounts(hidden) + (oneToken ? tokenGrid.exchangeWords() : 0)),
+            Integer.BYTES * Math.max(decodeCounts(hidden) + (oneToken ? tokenGrid.exchangeWords() : 0), blocks),
             Integer.BYTES * placed,
             Integer.BYTES * blocks,
             Integer.BYTES

@@ -71,13 +71,8 @@ public final class MoeLaunch implements AutoCloseable {
             return;
         }
         align.add(step("smxx_moe_align", 1, ALIGN_THREADS, 0));
-        gemms.add(step(
-                way.alignedKernel("gate_up") + suffix,
-                maxBlocks * block.gateUpParts(width),
-                block.threads(),
-                sharedBytes));
-        gemms.add(step(
-                way.alignedKernel("down") + suffix, maxBlocks * block.downParts(hidden), block.threads(), sharedBytes));
+        int parts = block.gateUpParts(width) + block.downParts(hidden);
+        gemms.add(step(way.alignedKernel() + suffix, maxBlocks * parts, block.threads(), sharedBytes));
         sum.add(step(
                 "smxx_moe_sum" + suffix,
                 ceil(call.tokens() * (hidden / VECTOR_CHANNELS), SUM_THREADS),

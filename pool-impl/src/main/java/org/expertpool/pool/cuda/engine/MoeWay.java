@@ -57,9 +57,9 @@ record MoeWay(Kernels kernels, MoeBlock block, int blockLanes, int hostLanes) {
         return kernels == Kernels.TOKEN || kernels == Kernels.DECODE;
     }
 
-    /** Name of the kernel over aligned lanes for a GEMM. */
-    String alignedKernel(String gemm) {
-        return kernels == Kernels.OVER_LINK ? "smxx_moe_host_" + gemm : "smxx_moe_" + gemm + "_" + blockLanes;
+    /** Name of the kernel over aligned lanes for both GEMMs. */
+    String alignedKernel() {
+        return kernels == Kernels.OVER_LINK ? "smxx_moe_host_gemms" : "smxx_moe_gemms_" + blockLanes;
     }
 
     /** Dynamic shared memory of a block of the kernels but that for one token, with rows on the host or without. */
