@@ -13,10 +13,17 @@ namespace pool {
 
 constexpr int kAlignWarps = kAlignThreads / kWarp;
 constexpr int kAlignRounds = 6;     // most lanes of a window that a thread takes, their ids all under way at once
+constexpr int kAlignUnroll = 8;     // counts of segments that a thread reads at once
 constexpr int kAlignWords = 12160;  // shared memory for all that is counted: with the rest just below 48 KiB
 static_assert(kAlignWarps <= kWarp, "one warp's threads add up all warps");
 
 __device__ inline int blocksOf(int lanes, int blockLanes) { return (lanes + blockLanes - 1) / blockLanes; }
+
+__device__ inline int bitsOf(int number) {
+  int bits = 0;
+  while (number >> bits != 0) ++bits;
+  return bits;
+}
 
 struct AlignScratch {
   alignas(16) uint32_t words[kAlignWords];
@@ -29,8 +36,9 @@ class LaneSort {
       : p_(p),
         scratch_(scratch),
         lanes_(p.tokens * p.topK),
-        pairs_((p.experts + 1) / 2),
+        pairs_((p.experts + 7) / 8 * 4),
         segments_(min(kAlignWarps, (kAlignWords - 2 * pairs_) / pairs_ - 1)),
+        bits_(bitsOf(p.experts)),
         next_(reinterpret_cast<int*>(scratch.words + (segments_ + 1) * pairs_)) {}
 
   __device__ void run() {
@@ -61,24 +69,39 @@ class LaneSort {
     return first + (static_cast<int>(threadIdx.x) / kWarp * rounds_ + round) * kWarp + static_cast<int>(threadIdx.x) % kWarp;
   }
 
+  // Threads of the warp with the same expert: bit by bit, since the instruction for it takes a turn for each expert.
+  __device__ unsigned lanesOf(int expert) const {
+    unsigned same = kFullWarp;
+    for (int bit = 0; bit < bits_; ++bit) {
+      const bool mine = expert >> bit & 1;
+      const unsigned ones = __ballot_sync(kFullWarp, mine);
+      same &= mine ? ones : ~ones;
+    }
+    return same;
+  }
+
   // Leaves this thread's experts and their ranks, and what each expert has in the window's segments.
   __device__ void rankLanes(int first) {
     const int warp = threadIdx.x / kWarp;
-    rounds_ = min(kAlignRounds, blocksOf(blocksOf(lanes_ - first, kWarp), segments_));
+    const int groups = blocksOf(lanes_ - first, kWarp);
+    rounds_ = min(kAlignRounds, blocksOf(groups, segments_));
+    const int segments = min(segments_, blocksOf(groups, rounds_));
 #pragma unroll
     for (int r = 0; r < kAlignRounds; ++r) {
       const int lane = laneOf(first, r);
-      const int id = warp < segments_ && r < rounds_ && lane < lanes_ ? p_.ids[lane] : kAbsent;
+      const int id = warp < segments && r < rounds_ && lane < lanes_ ? p_.ids[lane] : kAbsent;
       expert_[r] = id >= 0 && id < p_.experts ? id : kAbsent;
     }
-    for (int i = threadIdx.x; i < segments_ * pairs_; i += kAlignThreads) scratch_.words[i] = 0;
+    for (int i = threadIdx.x; i < segments * pairs_ / 4; i += kAlignThreads) {
+      writeShared4(sharedAddress(scratch_.words + 4 * i), {});
+    }
     __syncthreads();  // all counts are 0
     uint16_t* counts = ofSegment(warp);
     const unsigned before = (1u << threadIdx.x % kWarp) - 1u;
 #pragma unroll
     for (int r = 0; r < kAlignRounds; ++r) {
-      if (warp >= segments_ || r >= rounds_) break;
-      const unsigned same = __match_any_sync(kFullWarp, expert_[r]);
+      if (warp >= segments || r >= rounds_) break;
+      const unsigned same = lanesOf(expert_[r]);
       if (expert_[r] != kAbsent) rank_[r] = counts[expert_[r]] + __popc(same & before);
       __syncwarp();  // all have read the counts
       if (expert_[r] != kAbsent && (same & before) == 0) counts[expert_[r]] = static_cast<uint16_t>(rank_[r] + __popc(same));
@@ -89,11 +112,17 @@ class LaneSort {
     static_assert(kAlignWarps * kAlignRounds * kWarp < 65536);
     for (int pair = threadIdx.x; pair < pairs_; pair += kAlignThreads) {
       uint32_t sum = 0;
-#pragma unroll 8
-      for (int segment = 0; segment < segments_; ++segment) {
-        const uint32_t count = scratch_.words[segment * pairs_ + pair];
-        scratch_.words[segment * pairs_ + pair] = sum;
-        sum += count;
+      for (int first = 0; first < segments; first += kAlignUnroll) {
+        uint32_t counts[kAlignUnroll];
+#pragma unroll
+        for (int i = 0; i < kAlignUnroll; ++i) {
+          counts[i] = first + i < segments ? scratch_.words[(first + i) * pairs_ + pair] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < kAlignUnroll; ++i) {
+          if (first + i < segments) scratch_.words[(first + i) * pairs_ + pair] = sum;
+          sum += counts[i];
+        }
       }
       scratch_.words[segments_ * pairs_ + pair] = sum;
     }
@@ -155,8 +184,9 @@ class LaneSort {
   const MoeParams& p_;
   AlignScratch& scratch_;
   const int lanes_;
-  const int pairs_;     // of experts
+  const int pairs_;     // of experts, a multiple of 4
   const int segments_;  // at most; the fewer, the more experts
+  const int bits_;      // of an expert's number, and one that tells kAbsent from all of them
   int* next_;           // [experts] lanes; then the place of its next lane
   int rounds_ = 0;      // lanes of a thread in this window
   int expert_[kAlignRounds];
