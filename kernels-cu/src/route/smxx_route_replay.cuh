@@ -14,7 +14,8 @@
 namespace pool {
 
 constexpr int kRouteWarps = kRouteThreads / kWarp;
-constexpr int kRouteUnroll = 4;  // vectors of the output, or lanes, that a thread has under way at once
+constexpr int kRouteUnroll = 4;  // vectors of the output that a thread has under way at once
+constexpr int kRouteLanes = 9;   // lanes of wide calls, behind the first of each thread: 5,120 in one go
 static_assert(kRouteWarps <= kWarp, "one warp combines the others");
 
 // The finaliser of SplitMix64.
@@ -177,12 +178,12 @@ __device__ inline void replayRoute(const RouteParams& p) {
   // Where the routing goes, through a sum that the compiler can't know to add nothing.
   const int64_t nothing = static_cast<int64_t>((sum ^ digest) & (static_cast<uint64_t>(p.layer) >> 31));
   if (static_cast<int>(threadIdx.x) < p.lanes) routeLane(p, ahead, threadIdx.x + nothing);
-  for (int first = kRouteThreads + threadIdx.x; first < p.lanes; first += kRouteThreads * kRouteUnroll) {
-    RoutedLane lanes[kRouteUnroll];
+  for (int first = kRouteThreads + threadIdx.x; first < p.lanes; first += kRouteThreads * kRouteLanes) {
+    RoutedLane lanes[kRouteLanes];
 #pragma unroll
-    for (int i = 0; i < kRouteUnroll; ++i) lanes[i] = recordedLane(p, at, first + i * kRouteThreads);
+    for (int i = 0; i < kRouteLanes; ++i) lanes[i] = recordedLane(p, at, first + i * kRouteThreads);
 #pragma unroll
-    for (int i = 0; i < kRouteUnroll; ++i) {
+    for (int i = 0; i < kRouteLanes; ++i) {
       if (first + i * kRouteThreads < p.lanes) routeLane(p, lanes[i], first + i * kRouteThreads + nothing);
     }
   }

@@ -38,7 +38,7 @@ class WidePoolTest {
     @ParameterizedTest
     @CsvSource({
         "cuMemHostAlloc, 8, pin",
-        "cuLaunchKernel, 6, launch smxx_partition: cuLaunchKernel",
+        "cuLaunchKernel, 5, launch smxx_partition: cuLaunchKernel",
         "cuStreamWaitEvent, 1, wait for an event: cuStreamWaitEvent",
         "cuEventSynchronize, 1, learn what layer 1 lacks: cuEventSynchronize",
     })
