@@ -165,6 +165,8 @@ inline void copyAsync16(SharedAddress to, const void* from) { std::memcpy(to, fr
 inline void copyAsync16If(SharedAddress to, const void* from, bool wanted) {
   if (wanted) std::memcpy(to, from, 16);
 }
+inline void copyFromHost16(SharedAddress to, const void* from) { copyAsync16(to, from); }
+inline void copyFromHost16If(SharedAddress to, const void* from, bool wanted) { copyAsync16If(to, from, wanted); }
 inline void copyAsync16OrZeros(SharedAddress to, const void* from, bool valid) {
   if (valid) std::memcpy(to, from, 16);
   else std::memset(to, 0, 16);

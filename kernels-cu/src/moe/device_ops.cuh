@@ -128,15 +128,14 @@ __device__ inline void writeShared4(SharedAddress to, const Words4& v) {
                "r"(v.word[3]) : "memory");
 }
 
-// What is read with this policy leaves L2 before all else: weights, of which no call reads a line twice, must not drive out
-// what the next kernels read.
+// What is read with this policy leaves L2 before all else: a layer's weights must not drive out what the next kernels read.
 __device__ inline uint64_t leavesFirst() {
   uint64_t policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
-// 16 bytes of weights from global to shared memory, without a register.
+// 16 bytes of weights in the bank to shared memory, without a register.
 __device__ inline void copyAsync16(SharedAddress to, const void* from) {
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "l"(leavesFirst())
                : "memory");
@@ -145,6 +144,14 @@ __device__ inline void copyAsync16(SharedAddress to, const void* from) {
 __device__ inline void copyAsync16If(SharedAddress to, const void* from, bool wanted) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %3; }"
                ::"r"(to), "l"(from), "r"(static_cast<uint32_t>(wanted)), "l"(leavesFirst()) : "memory");
+}
+// The same two for weights in host memory.
+__device__ inline void copyFromHost16(SharedAddress to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ inline void copyFromHost16If(SharedAddress to, const void* from, bool wanted) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to), "l"(from),
+               "r"(static_cast<uint32_t>(wanted)) : "memory");
 }
 // Zeros instead, and nothing read, where !valid.
 __device__ inline void copyAsync16OrZeros(SharedAddress to, const void* from, bool valid) {

@@ -171,8 +171,13 @@ class WeightRing {
       const SharedAddress words = words_ + place_;
       const uint32_t last = min(walk_.left, kHalfSteps) - 1;
 #pragma unroll
-      for (uint32_t i = 0; i < kHalfSteps; ++i) copyAsync16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
-      copyAsync16If(share_ + place_, walk_.scalesOf(min(static_cast<uint32_t>(shareStep_), last)), shareStep_ < kHalfSteps);
+      for (uint32_t i = 0; i < kHalfSteps; ++i) {
+        if constexpr (kHost) copyFromHost16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
+        else copyAsync16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
+      }
+      const uint8_t* scales = walk_.scalesOf(min(static_cast<uint32_t>(shareStep_), last));
+      if constexpr (kHost) copyFromHost16If(share_ + place_, scales, shareStep_ < kHalfSteps);
+      else copyAsync16If(share_ + place_, scales, shareStep_ < kHalfSteps);
     } else if (Type::kMayExpandToNan && shareStep_ < kHalfSteps) {
       copyAsync16OrZeros(share_ + place_, walk_.scales, false);  // whatever lay there, its lanes are zeros
     }
