@@ -92,7 +92,8 @@ void launchToken(const MoeKernels& kernels, const pool::MoeParams& p, cudaStream
 }
 
 void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
-  smxx_moe_align<<<1, pool::kAlignThreads, 0, stream>>>(p);
+  const int warps = pool::kAlignThreads / pool::kWarp;
+  smxx_moe_align<<<(p.experts + warps - 1) / warps, pool::kAlignThreads, 0, stream>>>(p);
   POOL_CUDA_CHECK(cudaGetLastError());
 }
 

@@ -146,8 +146,8 @@ constexpr MoeBlock kAligned32 = {4, 1, 4, 2};
 constexpr int kFastestDecodeTokens = 4;
 constexpr int fastestBlockLanes(int tokens) { return tokens <= 128 ? 8 : tokens <= 640 ? 16 : 32; }
 
-// Threads of the alignment's one block, and of a block of the sum, with a thread for 8 output channels.
-constexpr int kAlignThreads = 1024;
+// Threads of a block of the alignment, with a warp an expert, and of the sum, with a thread for 8 output channels.
+constexpr int kAlignThreads = 256;
 constexpr int kSumThreads = 128;
 
 // One of the four parts of an expert row in a bank: row r lies at base + r * strideBytes, on 16 bytes.

@@ -1,5 +1,5 @@
-// Entry points of the MoE over aligned lanes, looked up by name, in launch order. The alignment is one block of kAlignThreads; the
-// sum has blocks of kSumThreads, a thread for 8 output channels. GEMMs: maxBlocks * (gateUpParts + downParts) blocks of the
+// Entry points of the MoE over aligned lanes, looked up by name, in launch order. The alignment has blocks of kAlignThreads, a warp
+// an expert, the sum of kSumThreads, a thread for 8 output channels. GEMMs: maxBlocks * (gateUpParts + downParts) blocks of the
 // MoeBlock, dynamic shared memory sharedBytes(lanes). The number in a name is the lanes a block. A call may cut its GEMMs by
 // aligned blocks (firstBlock, and so many fewer blocks) and by experts (-1 in expertRows): one alignment before, one sum after
 // all. Those for rows in host memory take aligned blocks of any length, in blocks of kAligned32.

@@ -312,7 +312,8 @@ template <typename Body>
 Kernel alignKernel(const Body& body) {
   return kernel<pool::MoeParams>(
       [](const pool::MoeParams& p, const Grid& g) {
-        return g.blocks == 1 && g.threads == pool::kAlignThreads && g.sharedBytes == 0 &&
+        return g.blocks == ceilOf(p.experts, pool::kAlignThreads / pool::kWarp) && g.threads == pool::kAlignThreads &&
+               g.sharedBytes == 0 &&
                p.blocks.maxBlocks == pool::maxLaneBlocks(p.tokens * p.topK, p.experts, p.blocks.blockLanes);
       },
       body);

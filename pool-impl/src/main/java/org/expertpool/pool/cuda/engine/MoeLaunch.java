@@ -18,6 +18,7 @@ import org.expertpool.pool.marlin.ActivationType;
 
 /** One layer call with its arguments prepared. The only class that knows the MoE kernels' names, grids and order. */
 public final class MoeLaunch implements AutoCloseable {
+    private static final int WARP = 32;
     private static final int VECTOR_CHANNELS = 8;
 
     /** One kernel and its launch shape. */
@@ -70,7 +71,7 @@ public final class MoeLaunch implements AutoCloseable {
             gemms.add(step("smxx_moe_decode" + suffix, blocks, block.threads(), sharedBytes));
             return;
         }
-        align.add(step("smxx_moe_align", 1, ALIGN_THREADS, 0));
+        align.add(step("smxx_moe_align", ceil(moe.shape().experts(), ALIGN_THREADS / WARP), ALIGN_THREADS, 0));
         int parts = block.gateUpParts(width) + block.downParts(hidden);
         gemms.add(step(way.alignedKernel() + suffix, maxBlocks * parts, block.threads(), sharedBytes));
         sum.add(step(

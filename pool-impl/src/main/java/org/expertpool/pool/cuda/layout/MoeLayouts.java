@@ -28,8 +28,8 @@ public final class MoeLayouts {
     public static final MoeBlock ALIGNED_16 = new MoeBlock(4, 1, 2, 2);
     public static final MoeBlock ALIGNED_32 = new MoeBlock(4, 1, 4, 2);
 
-    /** Threads of the alignment's one block. */
-    public static final int ALIGN_THREADS = 1024;
+    /** Threads of a block of the alignment. */
+    public static final int ALIGN_THREADS = 256;
 
     /** Threads of a block of the sum. */
     public static final int SUM_THREADS = 128;
