@@ -114,11 +114,12 @@ class CpuBackend {
   }
 
   void decode(const pool::MoeParams& p, int mostLanes) {
-    uint8_t* shared = cpu::dynamicShared().data();
-    const int64_t blocks = pool::decodeBlocks(p.tokens * p.topK, p.hidden, p.width);
+    const auto blocks = static_cast<int>(pool::decodeBlocks(p.tokens * p.topK, p.hidden, p.width));
     withType([&](auto type) {
-      launch(pool::kDecode.threads(), static_cast<int>(blocks), pool::kDecode.sharedBytes(mostLanes),
-             [&] { pool::decodeMoe<decltype(type)>(p, shared); });
+      using Products = pool::DecodeProducts<decltype(type), pool::kDecode, pool::kMissedGateUp>;
+      std::vector<pool::DecodeShared> own(blocks);
+      launchWaiting(pool::kDecode.threads(), blocks, pool::kDecode.sharedBytes(mostLanes),
+                    [&](uint8_t* shared) { pool::decodeBlock<Products>(p, blockIdx.x, own[blockIdx.x], shared); });
     });
   }
 
@@ -143,14 +144,8 @@ class CpuBackend {
   }
 
   void overLink(const pool::MoeParams& p) {
-    uint8_t* shared = cpu::dynamicShared().data();
-    const pool::MoeBlock block = pool::kAligned32;
-    const int blocks = p.blocks.maxBlocks, bytes = block.sharedBytes(block.lanes());
     align(p);
-    withType([&](auto type) {
-      using Product = pool::OverLink<decltype(type)>;
-      launch(block.threads(), blocks * block.parts(p.hidden, p.width), bytes, [&] { pool::generalGemms<Product>(p, shared); });
-    });
+    withType([&](auto type) { gemms<pool::OverLink<decltype(type)>>(p, p.blocks.maxBlocks); });
     sum(p);
   }
 
@@ -198,10 +193,25 @@ class CpuBackend {
 
   template <typename... Products>
   void gemms(const pool::MoeParams& p, int blocks) {
-    uint8_t* shared = cpu::dynamicShared().data();
     const pool::MoeBlock block = pool::WidestOf<Products...>::block();
-    launch(block.threads(), blocks * block.parts(p.hidden, p.width), block.sharedBytes(block.lanes()),
-           [&] { pool::generalGemms<Products...>(p, shared); });
+    launchWaiting(block.threads(), blocks * block.parts(p.hidden, p.width), block.sharedBytes(block.lanes()),
+                  [&](uint8_t* shared) { pool::generalGemms<Products...>(p, shared); });
+  }
+
+  // Blocks that wait for others take turns where they are few, each with shared memory of its own: a wait left out shows.
+  template <typename Kernel>
+  void launchWaiting(int threads, int blocks, int sharedBytes, const Kernel& kernel) {
+    if (blocks > kBlocksInTurns) {
+      launch(threads, blocks, sharedBytes, [&] { kernel(cpu::dynamicShared().data()); });
+      return;
+    }
+    constexpr int kGuard = 1024;
+    const size_t apart = sharedBytes + kGuard;
+    std::vector<uint8_t> shared(blocks * apart, 0xff);
+    cpu::Block::runInTurns(threads, blocks, seed_++, [&] { kernel(shared.data() + blockIdx.x * apart); });
+    for (size_t i = 0; i < shared.size(); ++i) {
+      if (i % apart >= size_t(sharedBytes) && shared[i] != 0xff) test::moeFailure("a kernel writes past its shared memory");
+    }
   }
 
   // Shared memory is poison before, and must be so behind what the launch asks for after.
@@ -214,6 +224,8 @@ class CpuBackend {
       if (shared[i] != 0xff) test::moeFailure("a kernel writes past its shared memory");
     }
   }
+
+  static constexpr int kBlocksInTurns = 16;
 
   const test::MoeCase* case_ = nullptr;
   bool inParts_ = false;
