@@ -29,7 +29,12 @@ final class Legend {
             entries.add(new Entry(lines.get(0), Optional.of(series.style()), false));
             lines.stream().skip(1).forEach(line -> entries.add(new Entry(line, Optional.empty(), false)));
         }
-        if (figure.series().stream().flatMap(series -> series.points().stream()).anyMatch(Point::hollow)) {
+        // Some figures mean something else by it, and say so below.
+        boolean said = figure.notes().stream().anyMatch(note -> note.startsWith("Hollow:"));
+        if (!said
+                && figure.series().stream()
+                        .flatMap(series -> series.points().stream())
+                        .anyMatch(Point::hollow)) {
             SeriesStyle mark = new SeriesStyle(HouseStyle.QUIET, MarkerShape.CIRCLE, SeriesStyle.Dash.NONE);
             entries.add(new Entry("hollow: N does not fit the memory", Optional.of(mark), true));
         }
