@@ -43,8 +43,8 @@ public record MedianRatio(double ratio, double low, double high) {
         return into;
     }
 
-    /** The median; sorts its argument. */
-    static double median(double[] values) {
+    /** The median of one value or more; sorts its argument. */
+    public static double median(double[] values) {
         Arrays.sort(values);
         int middle = values.length / 2;
         return values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;

@@ -5,7 +5,6 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +12,7 @@ import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.Predicate;
 import org.expertpool.harness.analysis.Table;
+import org.expertpool.harness.compare.MedianRatio;
 import org.expertpool.harness.cost.GraphMode;
 import org.expertpool.harness.sim.StepHistogram;
 import org.expertpool.pool.BadInputException;
@@ -126,11 +126,8 @@ public final class DecodeBreakdown {
 
     /** A layer's time, the median of a cell's repetitions. */
     private static double micros(List<MeasuredDecode> cell) {
-        double[] sorted =
-                cell.stream().mapToDouble(MeasuredDecode::micros).sorted().toArray();
-        double median = Arrays.stream(sorted, (sorted.length - 1) / 2, sorted.length / 2 + 1)
-                .average()
-                .orElseThrow();
+        double median = MedianRatio.median(
+                cell.stream().mapToDouble(MeasuredDecode::micros).toArray());
         return median / cell.get(0).model().layers();
     }
 

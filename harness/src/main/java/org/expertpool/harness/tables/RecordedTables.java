@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
+import org.expertpool.harness.compare.MedianRatio;
 import org.expertpool.harness.record.MarkdownTable;
 import org.expertpool.harness.record.ResultColumn;
 import org.expertpool.harness.record.ResultRow;
@@ -154,13 +155,11 @@ public final class RecordedTables {
         }
         double[] values = rows.stream()
                 .flatMapToDouble(row -> row.number(column.name()).stream())
-                .sorted()
                 .toArray();
         if (values.length == 0) {
             return "";
         }
-        double median = (values[(values.length - 1) / 2] + values[values.length / 2]) / 2;
-        return new BigDecimal(median).round(SHOWN).toPlainString();
+        return new BigDecimal(MedianRatio.median(values)).round(SHOWN).toPlainString();
     }
 
     /** A fraction to as many digits as the median of a run; everything else as it stands. */
