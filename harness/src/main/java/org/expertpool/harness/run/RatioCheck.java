@@ -1,7 +1,6 @@
 package org.expertpool.harness.run;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -9,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
+import org.expertpool.harness.compare.MedianRatio;
 import org.expertpool.harness.record.ResultColumn;
 import org.expertpool.harness.record.ResultRow;
 
@@ -114,13 +114,7 @@ record RatioCheck(
     private static OptionalDouble median(List<ResultRow> rows, String column) {
         double[] values = rows.stream()
                 .flatMapToDouble(row -> row.number(column).stream())
-                .sorted()
                 .toArray();
-        int half = values.length / 2;
-        return values.length == 0
-                ? OptionalDouble.empty()
-                : OptionalDouble.of(Arrays.stream(values, (values.length - 1) / 2, half + 1)
-                        .average()
-                        .orElseThrow());
+        return values.length == 0 ? OptionalDouble.empty() : OptionalDouble.of(MedianRatio.median(values));
     }
 }

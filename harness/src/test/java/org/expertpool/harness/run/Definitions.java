@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Definitions for tests. */
 final class Definitions {
@@ -51,5 +53,35 @@ final class Definitions {
         Path file = folder.resolve("definition-under-test.toml");
         Files.writeString(file, toml);
         return DefinitionReader.read(file, List.of(overrides));
+    }
+
+    /** The smallest definition, with more TOML behind it. */
+    static Definition tiny(Path folder, String more, String... overrides) throws IOException {
+        return read(folder, """
+                name = "d"
+                question = "q"
+                expectation = "e"
+                model = "tiny"
+                [trace]
+                preset = "tiny"
+                forwards = 2
+                [axes]
+                policy = "lru"
+                rows = 4
+                """ + more, overrides);
+    }
+
+    /** A whole run of a definition into a new folder, in this process. */
+    static Experiments.Request request(Path definition, String backend, Path out) {
+        return new Experiments.Request(
+                definition,
+                backend,
+                Optional.of(out),
+                false,
+                Optional.empty(),
+                OptionalInt.empty(),
+                List.of(),
+                false,
+                false);
     }
 }

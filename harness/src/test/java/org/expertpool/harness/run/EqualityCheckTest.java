@@ -81,18 +81,7 @@ class EqualityCheckTest {
     }
 
     private void read(String more, String... settings) throws IOException {
-        Definitions.read(folder, """
-                name = "d"
-                question = "q"
-                expectation = "e"
-                model = "tiny"
-                [trace]
-                preset = "tiny"
-                forwards = 2
-                [axes]
-                policy = "lru"
-                rows = 4
-                """ + more, settings);
+        Definitions.tiny(folder, more, settings);
     }
 
     private static ResultRow row(String cell, String engine, String seed, String hash) {

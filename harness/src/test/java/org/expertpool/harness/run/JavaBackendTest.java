@@ -16,7 +16,6 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Function;
@@ -217,16 +216,7 @@ class JavaBackendTest {
         PrintStream stream = new PrintStream(printed, true, StandardCharsets.UTF_8);
         return new Experiments(stream, stream)
                 .run(
-                        new Experiments.Request(
-                                file,
-                                "java",
-                                Optional.of(out),
-                                false,
-                                Optional.empty(),
-                                OptionalInt.empty(),
-                                List.of(),
-                                false,
-                                false),
+                        Definitions.request(file, "java", out),
                         (definition, traces) -> new JavaBackend(definition, traces, installer));
     }
 

@@ -11,8 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.expertpool.harness.record.ResultRow;
@@ -62,17 +60,7 @@ class LabRunTest {
         Path file = Files.writeString(folder.resolve("lab.toml"), DEFINITION);
         out = folder.resolve("out");
         PrintStream nowhere = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
-        assertThat(new Experiments(nowhere, nowhere)
-                        .run(new Experiments.Request(
-                                file,
-                                "model",
-                                Optional.of(out),
-                                false,
-                                Optional.empty(),
-                                OptionalInt.empty(),
-                                List.of(),
-                                false,
-                                false)))
+        assertThat(new Experiments(nowhere, nowhere).run(Definitions.request(file, "model", out)))
                 .isTrue();
         rows = ResultsCsv.readDirectory(out).stream()
                 .collect(Collectors.toMap(row -> row.text("cell"), Function.identity()));

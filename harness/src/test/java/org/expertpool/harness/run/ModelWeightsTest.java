@@ -9,9 +9,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.expertpool.harness.exact.EngineRun;
 import org.expertpool.harness.io.FileHash;
 import org.expertpool.harness.record.ResultsCsv;
@@ -101,17 +99,7 @@ class ModelWeightsTest {
                 """.formatted(FileHash.sha256(trace)));
         Path out = root.resolve("out");
         PrintStream quiet = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
-        assertThat(new Experiments(quiet, quiet)
-                        .run(new Experiments.Request(
-                                definition,
-                                "java",
-                                Optional.of(out),
-                                false,
-                                Optional.empty(),
-                                OptionalInt.empty(),
-                                List.of(),
-                                false,
-                                false)))
+        assertThat(new Experiments(quiet, quiet).run(Definitions.request(definition, "java", out)))
                 .isTrue();
         HostSource expected = new SyntheticExperts(3, 2, 8, layout).hostSource();
         EngineRun.Result replayed;

@@ -117,18 +117,7 @@ class RatioCheckTest {
     }
 
     private Check check(String check) throws IOException {
-        return Definitions.read(folder, """
-                name = "d"
-                question = "q"
-                expectation = "e"
-                model = "tiny"
-                [trace]
-                preset = "tiny"
-                forwards = 2
-                [axes]
-                policy = "lru"
-                rows = 4
-                """ + check).checks().get(0);
+        return Definitions.tiny(folder, check).checks().get(0);
     }
 
     private static ResultRow row(String cell, String basis, String engine, double hitRatio, double speed) {
