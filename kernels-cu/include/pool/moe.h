@@ -78,7 +78,7 @@ static_assert(kMissedGateUp.sharedBytes(1) <= kDecode.sharedBytes(1) && kMissedG
 
 // Blocks of a decode call.
 constexpr int64_t decodeBlocks(int64_t lanes, int hidden, int width) {
-  return lanes * (kDecode.gateUpParts(width) + kDecode.downParts(hidden));
+  return lanes * kDecode.parts(hidden, width);
 }
 
 // The kernel for one token, whose blocks all run at the same time, one a multiprocessor. Its warps take chunks of tiles in

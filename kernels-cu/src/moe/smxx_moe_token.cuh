@@ -317,7 +317,7 @@ __device__ void tokenMoe(const MoeParams& p, uint8_t* shared) {
   constexpr int kProductBytes = kToken.sharedBytes(1);
   static_assert(kProductBytes + sizeof(DecodeShared) <= kToken.warps() * kTokenWarpBytes);
   DecodeShared& own = *reinterpret_cast<DecodeShared*>(shared + kProductBytes);
-  const int blocks = p.topK * (Products::gateUpParts(p, false) + Products::Product::block().downParts(p.hidden));
+  const int blocks = p.topK * Products::Product::block().parts(p.hidden, p.width);
   waitCopies<0>();
   for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
     __syncthreads();  // what the turn before has used is free

@@ -49,6 +49,10 @@ public final class CallMemory implements AutoCloseable {
         return outputBytes;
     }
 
+    int outputValuesPerToken() {
+        return (int) (outputBytes / BF16_BYTES / tokens);
+    }
+
     public long ids() {
         return memory.address();
     }

@@ -1,7 +1,5 @@
 package org.expertpool.pool.cuda.engine;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.IntToLongFunction;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaStream;
@@ -12,34 +10,29 @@ import org.expertpool.pool.cuda.model.StandIn;
 /** What stands in for the KV cache of every layer: memory of its own for each, as much of it read as the context is long. */
 final class ContextWork implements AutoCloseable {
     private static final int DIGEST_VALUES = 4; // a u64 as bf16
-    private static final int BF16_BYTES = 2;
 
-    private final DeviceBuffer memory;
     private final DeviceBuffer length; // i64 [1] tokens
     private final PinnedSlab hostLength;
     private final long mostTokens;
-    private final List<StandIn> layers = new ArrayList<>();
+    private final StandInLayers layers;
 
     /** @param digests by layer, device address of a u64 that its read depends on; 0: it depends on the output before */
     ContextWork(DeviceModel model, CallMemory calls, LayerRest rest, IntToLongFunction digests) {
         mostTokens = rest.mostContextTokens();
-        long layerBytes = Math.multiplyExact(rest.kvBytesPerToken(), mostTokens);
-        memory = new DeviceBuffer(model.context(), Math.multiplyExact(layerBytes, model.layers()));
-        memory.fill(0, memory.bytes(), (byte) 1, model.stream());
         length = new DeviceBuffer(model.context(), Long.BYTES);
         hostLength = new PinnedSlab(model.context(), Long.BYTES);
-        for (int layer = 0; layer < model.layers(); layer++) {
+        layers = new StandInLayers(model, Math.multiplyExact(rest.kvBytesPerToken(), mostTokens), (layer, address) -> {
             long digest = digests.applyAsLong(layer);
-            layers.add(StandIn.keyValues(
+            return StandIn.keyValues(
                     model.context(),
-                    memory.address() + layer * layerBytes,
+                    address,
                     rest.kvBytesPerToken(),
                     length.address(),
                     mostTokens,
                     digest == 0 ? calls.out() : digest,
-                    digest == 0 ? (int) (calls.outputBytes() / BF16_BYTES / calls.tokens()) : DIGEST_VALUES,
-                    model.stream()));
-        }
+                    digest == 0 ? calls.outputValuesPerToken() : DIGEST_VALUES,
+                    model.stream());
+        });
         setTokens(mostTokens, model.stream());
     }
 
@@ -54,19 +47,18 @@ final class ContextWork implements AutoCloseable {
     }
 
     void enqueue(int layer, CudaStream stream) {
-        layers.get(layer).enqueue(stream);
+        layers.enqueue(layer, stream);
     }
 
     /** Device address of a u64 that depends on all that the layer's call read. */
     long digest(int layer) {
-        return layers.get(layer).digest();
+        return layers.digest(layer);
     }
 
     @Override
     public void close() {
-        layers.forEach(StandIn::close);
+        layers.close();
         hostLength.close();
         length.close();
-        memory.close();
     }
 }

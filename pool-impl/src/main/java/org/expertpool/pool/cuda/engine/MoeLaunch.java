@@ -65,14 +65,13 @@ public final class MoeLaunch implements AutoCloseable {
             return;
         }
         together = null;
+        int parts = block.parts(hidden, width);
         int sharedBytes = way.sharedBytes(call.missRows() != 0 || call.bank().onHost());
         if (way.decode()) {
-            int blocks = laneCount * (block.gateUpParts(width) + block.downParts(hidden));
-            gemms.add(step("smxx_moe_decode" + suffix, blocks, block.threads(), sharedBytes));
+            gemms.add(step("smxx_moe_decode" + suffix, laneCount * parts, block.threads(), sharedBytes));
             return;
         }
         align.add(step("smxx_moe_align", ceil(moe.shape().experts(), ALIGN_THREADS / WARP), ALIGN_THREADS, 0));
-        int parts = block.gateUpParts(width) + block.downParts(hidden);
         gemms.add(step(way.alignedKernel() + suffix, maxBlocks * parts, block.threads(), sharedBytes));
         sum.add(step(
                 "smxx_moe_sum" + suffix,

@@ -4,12 +4,12 @@ import org.expertpool.pool.cuda.CudaStream;
 
 /** The stand-ins of every layer in their order: dense weights, KV cache, router. The digests hold all that the reads read. */
 final class RestWork implements AutoCloseable {
-    private final DenseWork dense; // null for none, as the others
+    private final StandInLayers dense; // null for none, as the others
     private final ContextWork context;
     private final RouterWork router;
 
     RestWork(DeviceModel model, CallMemory calls, LayerRest rest) {
-        dense = rest.denseBytes() == 0 ? null : new DenseWork(model, calls, rest.denseBytes());
+        dense = rest.denseBytes() == 0 ? null : StandInLayers.dense(model, calls, rest.denseBytes());
         context = rest.readsContext()
                 ? new ContextWork(model, calls, rest, layer -> dense == null ? 0 : dense.digest(layer))
                 : null;

@@ -33,6 +33,11 @@ public record MoeBlock(int tiles, int chunkWarps, int laneTiles, int slots) {
         return ceil(hidden / MoeLayouts.TILE_CHANNELS, tiles);
     }
 
+    /** Blocks of both GEMMs for one group of lanes. */
+    public int parts(int hidden, int width) {
+        return gateUpParts(width) + downParts(hidden);
+    }
+
     /** Dynamic shared memory of a block whose groups have at most so many lanes. */
     public int sharedBytes(int lanesAtMost) {
         int rings = tiles * chunkWarps * (slots * HALF_CHUNK_BYTES + EXPANDED_BYTES);
