@@ -2,8 +2,8 @@
    the CPU. It holds the binding (argument layout, launch shapes, copies, capture, fork and join, error paths) to results,
    never to a device's behaviour. Work waits until the host waits for it, and then runs in a random order that streams, events
    and a captured graph's dependencies allow, so that a missing wait or join shows. EMULATED_FAIL=NAME makes that call fail
-   with CUDA_ERROR_ILLEGAL_ADDRESS (700) or with EMULATED_FAIL_CODE, EMULATED_FAIL_AFTER=N only from its N+1-th use on,
-   EMULATED_FAIL_TIMES=M no more often than that. EMULATED_FAIL_STAIRS=NAMES, comma-separated, makes their first use fail for
+   with CUDA_ERROR_ILLEGAL_ADDRESS (700), and as on a device every call after it, or with EMULATED_FAIL_CODE, it alone;
+   EMULATED_FAIL_AFTER=N only from its N+1-th use on, EMULATED_FAIL_TIMES=M no more often than that. EMULATED_FAIL_STAIRS=NAMES, comma-separated, makes their first use fail for
    want of memory, then the second one after that, then the third one after that, and so on, from one question for the free
    memory to the next one. Device memory ends at EMULATED_MEMORY_BYTES (1 GiB); at the context's end the number of things
    not freed is printed to stderr. EMULATED_SKIP=KERNEL makes that kernel do nothing, EMULATED_SKIP_AFTER=N only from its
@@ -99,6 +99,7 @@ size_t usedBytes = 0;
 size_t memoryBytes() { return setting("EMULATED_MEMORY_BYTES", 1 << 30); }
 
 int failures = 0;
+bool lost = false;  // an illegal address stays
 int launches = 0;  // of the kernel that is to be skipped
 
 // What the host did.
@@ -129,11 +130,15 @@ int climb(const char* call) {
 
 int result(const char* call) {
   const std::lock_guard<std::recursive_mutex> guard(lock);
+  if (lost) return kIllegalAddress;
   if (const int failed = climb(call)) return failed;
   const char* name = std::getenv("EMULATED_FAIL");
   if (!name || std::string(name) != call) return 0;
   const long use = failures++ - setting("EMULATED_FAIL_AFTER", 0);
-  return use < 0 || use >= setting("EMULATED_FAIL_TIMES", 1 << 30) ? 0 : setting("EMULATED_FAIL_CODE", kIllegalAddress);
+  if (use < 0 || use >= setting("EMULATED_FAIL_TIMES", 1 << 30)) return 0;
+  const int failed = setting("EMULATED_FAIL_CODE", kIllegalAddress);
+  lost = failed == kIllegalAddress;
+  return failed;
 }
 
 // As result, of a call that a capture under way forbids.

@@ -142,15 +142,15 @@ public final class PrefillLayers {
     }
 
     private void time(DeviceModel model, List<Way> ways, RoutingTape tape, int perLayer) {
-        List<DeviceForward> made = new ArrayList<>();
-        try (LinkCopies copies = new LinkCopies(model)) {
+        try (LinkCopies copies = new LinkCopies(model);
+                Forwards made = new Forwards(new ArrayList<>())) {
             TurnTimes turns = new TurnTimes();
             turns.add(COPIES, copies::micros);
             for (Way way : ways) {
                 ForwardSpec spec = ForwardSpec.of(tokens(tape), tape, INPUTS, 1, TAPE_FORWARDS, way.mode())
                         .withReading(RouteReplay.Reading.FIRST_TOKEN);
                 DeviceForward forward = new DeviceForward(model, way.engine(), spec);
-                made.add(forward);
+                made.forwards().add(forward);
                 forward.run(1);
                 turns.add(way.engine().name(), () -> forward.time(1)[0]);
             }
@@ -169,8 +169,14 @@ public final class PrefillLayers {
                     micros.get(ways.get(0).engine().name()),
                     micros.get(ways.get(1).engine().name()),
                     micros.get(ways.get(2).engine().name())));
-        } finally {
-            made.forEach(DeviceForward::close);
+        }
+    }
+
+    /** One of each way, ready at the same time. */
+    private record Forwards(List<DeviceForward> forwards) implements AutoCloseable {
+        @Override
+        public void close() {
+            forwards.forEach(DeviceForward::close);
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.function.IntConsumer;
 import org.expertpool.harness.io.HostRam;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
+import org.expertpool.pool.cuda.CudaException;
 import org.expertpool.pool.cuda.PinnedSource;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 
@@ -55,7 +56,11 @@ public record HostRows(Optional<Path> folder, Consumer<String> notices) {
             tell(content, "made in the same memory", start);
             return next;
         } catch (RuntimeException failure) {
-            old.close();
+            try {
+                old.close();
+            } catch (CudaException again) {
+                failure.addSuppressed(again); // it says less
+            }
             throw failure;
         }
     }

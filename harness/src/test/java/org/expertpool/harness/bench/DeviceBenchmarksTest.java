@@ -119,6 +119,47 @@ class DeviceBenchmarksTest {
         assertThat(metrics.has("device_us_per_op")).isTrue();
     }
 
+    /** The command with its exit code as the last line. */
+    static final class Command {
+        public static void main(String[] arguments) {
+            System.out.println("exit " + Main.run(arguments));
+        }
+    }
+
+    private List<String> figures(Map<String, String> environment, String... more) throws Exception {
+        List<String> arguments = new ArrayList<>(
+                List.of("bench", "--backend", "cuda", "--model", "tiny", "--forwards", "2", "--out", "" + folder));
+        arguments.addAll(List.of(more));
+        return EmulatedDriver.run(Command.class, arguments, environment);
+    }
+
+    @Test
+    void whereTheDeviceIsLostItIsSaidWhereAndTheFiguresSoFarStay() throws Exception {
+        assertThat(figures(Map.of("EMULATED_FAIL", "cuGraphLaunch", "EMULATED_FAIL_AFTER", "9"), "--rows", "6"))
+                .contains("exit 1", "not freed: 0")
+                .contains("poolbench bench: launch a graph: cuGraphLaunch: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+        assertThat(Files.readAllLines(folder.resolve("layer.csv")))
+                .hasSize(2)
+                .last()
+                .isEqualTo("stub device 0,tiny,bf16,,resident,graph,1,,3,2,83.33,83.33,83.33,,");
+
+        Map<String, String> whileTimed = Map.of("EMULATED_FAIL", "cuStreamSynchronize", "EMULATED_FAIL_AFTER", "60");
+        assertThat(figures(whileTimed, "--prefill", "3", "--tokens", "2"))
+                .contains("exit 1", "not freed: 0")
+                .contains("poolbench bench: time 1 forwards: cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+        assertThat(folder.resolve("prefill.csv")).doesNotExist();
+    }
+
+    @Test
+    void theWaysOfWideCallsAreTimedAndHaveEqualOutputs() throws Exception {
+        assertThat(figures(Map.of(), "--prefill", "3", "--tokens", "2")).contains("exit 0", "not freed: 0");
+        assertThat(Files.readAllLines(folder.resolve("prefill.csv")).stream()
+                        .skip(1)
+                        .map(line -> line.split(",", -1)[2]))
+                .containsExactly("copies alone", "pool-streamed", "pool-host-view", "uva", "stream-hits");
+        assertThat(Files.readAllLines(folder.resolve("prefill_ratios.csv"))).hasSize(2);
+    }
+
     @Test
     void otherBackendsAndNoDeviceAreRefused() throws IOException {
         CommandResult java = CommandResult.poolbench("bench", "--backend", "java", "Device");

@@ -37,11 +37,15 @@ public final class CudaGraph extends CudaResource {
             }
         }
         CudaException.check("end a capture", "cuStreamEndCapture", ended);
+        CudaGraph graph;
         try {
-            return new CudaGraph(context, captured);
-        } finally {
-            CudaException.check("destroy a graph", "cuGraphDestroy", JCudaDriver.cuGraphDestroy(captured));
+            graph = new CudaGraph(context, captured);
+        } catch (CudaException failure) {
+            JCudaDriver.cuGraphDestroy(captured); // fails too where the context is lost, and says less
+            throw failure;
         }
+        CudaException.check("destroy a graph", "cuGraphDestroy", JCudaDriver.cuGraphDestroy(captured));
+        return graph;
     }
 
     public void launch(CudaStream stream) {

@@ -35,16 +35,15 @@ public final class PinnedSource implements HostSource, AutoCloseable {
      */
     public static PinnedSource load(CudaContext context, Function<SlabAllocator, HostSource> loader) {
         ConcurrentMap<Integer, PinnedSlab> slabs = new ConcurrentHashMap<>();
-        try {
+        try (CudaContext.Attempt all = context.attempt()) {
             HostSource rows = loader.apply((layer, bytes) -> context.onThisThread(() -> {
                 PinnedSlab slab = PinnedSlab.large(context, bytes);
                 slabs.put(layer, slab);
                 return slab.buffer().duplicate().order(slab.buffer().order());
             }));
-            return new PinnedSource(rows, inOrder(slabs, rows.layers()));
-        } catch (RuntimeException failure) {
-            slabs.values().forEach(PinnedSlab::close);
-            throw failure;
+            PinnedSource source = new PinnedSource(rows, inOrder(slabs, rows.layers()));
+            all.succeeded();
+            return source;
         }
     }
 

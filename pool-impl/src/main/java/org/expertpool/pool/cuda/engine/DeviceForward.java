@@ -131,23 +131,31 @@ public final class DeviceForward implements AutoCloseable {
 
     /** Runs forwards, and returns the time of each on the device in microseconds. */
     public double[] time(int forwards) {
-        List<CudaEvent> marks = new ArrayList<>();
-        try {
-            marks.add(new CudaEvent(model.context()));
-            for (int forward = 0; forward < forwards; forward++) {
-                marks.add(new CudaEvent(model.context()));
+        try (Marks marks = new Marks(new ArrayList<>())) {
+            for (int mark = 0; mark <= forwards; mark++) {
+                marks.events().add(new CudaEvent(model.context()));
             }
-            marks.get(0).record(model.stream());
+            marks.events().get(0).record(model.stream());
             for (int forward = 0; forward < forwards; forward++) {
                 enqueue(1);
-                marks.get(forward + 1).record(model.stream());
+                marks.events().get(forward + 1).record(model.stream());
             }
             routes.finish("time " + forwards + " forwards");
             double[] micros = new double[forwards];
-            Arrays.setAll(micros, i -> marks.get(i + 1).microsecondsSince(marks.get(i)));
+            Arrays.setAll(
+                    micros,
+                    i -> marks.events()
+                            .get(i + 1)
+                            .microsecondsSince(marks.events().get(i)));
             return micros;
-        } finally {
-            marks.forEach(CudaEvent::close);
+        }
+    }
+
+    /** Events between the forwards that are timed. */
+    private record Marks(List<CudaEvent> events) implements AutoCloseable {
+        @Override
+        public void close() {
+            events.forEach(CudaEvent::close);
         }
     }
 
