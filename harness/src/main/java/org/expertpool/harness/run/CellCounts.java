@@ -56,7 +56,7 @@ record CellCounts(Definition definition, ModelGeometry model) {
         }
     }
 
-    void put(ResultRow.Builder row, SimulationResult result) {
+    void put(ResultRow.Builder row, Cell cell, SimulationResult result) {
         row.put("policy", result.policy());
         row.put("scope", result.scope().toString()); // a policy's name may set it, and the start
         row.put("initial", result.initial().toString());
@@ -71,22 +71,27 @@ record CellCounts(Definition definition, ModelGeometry model) {
         row.put("staged", result.staged());
         row.put("promoted_per_forward", perForward(result.promoted(), result));
         row.put("staged_per_forward", perForward(result.staged(), result));
-        row.put("h2d_bytes_per_forward", bytesPerForward(result));
+        row.put("h2d_bytes_per_forward", bytesPerForward(cell, result));
         row.put("partition_forwards", result.partitionForwards());
         row.put("tokens", result.tokens());
         row.put("exchanged", result.exchanged());
-        row.put("inserts_per_100", result.insertsPerHundred().orElse(Double.NaN));
+        row.put("inserts_per_100", per(100 * (result.promoted() + exchanged(cell, result)), result.selections()));
         row.put("partition_misses", result.partitionMisses());
-        row.put("h2d_bytes_per_token", result.tokens() == 0 ? Double.NaN : (double) bytes(result) / result.tokens());
+        row.put("h2d_bytes_per_token", per(bytes(cell, result), result.tokens()));
     }
 
     /** Expert bytes copied per planned forward; NaN without any. */
-    double bytesPerForward(SimulationResult result) {
-        return perForward(bytes(result), result);
+    double bytesPerForward(Cell cell, SimulationResult result) {
+        return perForward(bytes(cell, result), result);
     }
 
-    private long bytes(SimulationResult result) {
-        return Math.multiplyExact(result.misses() + result.exchanged(), model.rowBytes());
+    private long bytes(Cell cell, SimulationResult result) {
+        return Math.multiplyExact(result.misses() + exchanged(cell, result), model.rowBytes());
+    }
+
+    /** Rows exchanged between planned forwards. What wide calls fill a pool with crossed the link for them, not for decode. */
+    private static long exchanged(Cell cell, SimulationResult result) {
+        return cell.prefillPromote() > 0 ? 0 : result.exchanged();
     }
 
     void put(ResultRow.Builder row, Gap gap) {
@@ -97,6 +102,10 @@ record CellCounts(Definition definition, ModelGeometry model) {
     }
 
     private static double perForward(long count, SimulationResult result) {
-        return result.forwards() == 0 ? Double.NaN : (double) count / result.forwards();
+        return per(count, result.forwards());
+    }
+
+    private static double per(long count, long of) {
+        return of == 0 ? Double.NaN : (double) count / of;
     }
 }

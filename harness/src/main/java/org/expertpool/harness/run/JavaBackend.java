@@ -190,7 +190,7 @@ final class JavaBackend implements CellBackend {
         SimulationResult simulated = counts.simulate(cell, trace);
         long copied = result.forwards() == 0 ? 0 : pool.copiedBytes() - bytesBefore[0];
         requireSame(simulated, tally, copied);
-        counts.put(row, simulated);
+        counts.put(row, cell, simulated);
         row.put("bank_bytes", pool.bank().bytes());
         return result;
     }

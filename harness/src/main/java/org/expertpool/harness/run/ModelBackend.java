@@ -156,7 +156,7 @@ final class ModelBackend implements CellBackend {
             }
         }
         SimulationResult result = join(simulation(cell));
-        counts.put(row, result);
+        counts.put(row, cell, result);
         counts.put(row, join(bounds(cell, result)).gap(result.misses()));
         row.put("bank_bytes", bankBytes(cell, result));
         Optional<DeviceProfile> device = cell.device().map(DeviceProfile::load);
@@ -208,7 +208,7 @@ final class ModelBackend implements CellBackend {
                 cost.decodeMicros(mode, result.steps(), cell.contextTokens().orElse(0));
         row.put("decode_tok_per_s", MICROS_PER_SECOND / micros);
         row.put("decode_ms_per_token", micros / MICROS_PER_MILLISECOND);
-        row.put("h2d_gb_per_s", counts.bytesPerForward(result) / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
+        row.put("h2d_gb_per_s", counts.bytesPerForward(cell, result) / BYTES_PER_GB / (micros / MICROS_PER_SECOND));
         StepTimes times = StepTimes.of(result.steps(), cost::poolLayerMicros);
         row.put("step_p50_us", times.percentile(0.50));
         row.put("step_p99_us", times.percentile(0.99));

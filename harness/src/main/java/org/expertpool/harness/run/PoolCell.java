@@ -64,9 +64,9 @@ final class PoolCell implements DeviceEngine {
         CellCounts.requireSame("selections", result.planned().selected(), simulated.selections());
         CellCounts.requireSame("forwards", result.planned().forwards(), simulated.forwards());
         CellCounts.requireSame("forwards", result.forwards(), simulated.forwards() + simulated.partitionForwards());
-        counts.put(row, simulated);
+        counts.put(row, cell, simulated);
         row.put("bank_bytes", pool.bankBytes());
-        DeviceTimes.putLinkRate(result, counts.bytesPerForward(simulated) * simulated.forwards(), row);
+        DeviceTimes.putLinkRate(result, counts.bytesPerForward(cell, simulated) * simulated.forwards(), row);
     }
 
     @Override

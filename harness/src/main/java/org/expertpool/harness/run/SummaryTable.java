@@ -26,6 +26,7 @@ final class SummaryTable {
             "chunk_tokens",
             "partition",
             "prefill_promote",
+            "ple",
             "decode_tokens",
             "controls",
             "seed",

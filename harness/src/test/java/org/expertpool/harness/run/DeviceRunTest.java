@@ -20,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code run --backend cuda} on the emulated driver: prompts in chunks, by every way of the partition path. */
 class DeviceRunTest {
+    private static final long TINY_ROW_BYTES = 3 * 128 * 64 * 9 / 16; // packed to half a byte, and a scale for every 16
+
     private static final String DEFINITION = """
             name = "prompts"
             question = "Are outputs equal, and counts as simulated?"
@@ -200,6 +202,10 @@ class DeviceRunTest {
         assertThat(measured)
                 .containsExactly(
                         "resident  ", "pool host-view ", "pool streamed 0", "pool streamed 16", "pool  ", "pool  ");
+        assertFillsAreNotDecodes(rows.stream()
+                .filter(row -> row.text("prefill_promote").equals("16"))
+                .findFirst()
+                .orElseThrow());
         assertThat(rows.stream()
                         .filter(row -> row.text("status").equals("refused"))
                         .map(row -> row.text("reason")))
@@ -234,6 +240,23 @@ class DeviceRunTest {
         }
         assertThat(rows.get(1).text("context_capacity_tokens"))
                 .isEqualTo(rows.get(rows.size() - 1).text("context_capacity_tokens"));
+    }
+
+    /** What the prompt left in the pool crossed the link for the prompt: no row of decode's, however many there are. */
+    private static void assertFillsAreNotDecodes(ResultRow row) {
+        double forwards = row.number("forwards").orElseThrow();
+        double misses = row.number("misses").orElseThrow();
+        assertThat(row.number("exchanged").orElseThrow()).isPositive();
+        assertThat(row.number("h2d_bytes_per_forward").orElseThrow())
+                .isCloseTo(misses * TINY_ROW_BYTES / forwards, within(.1));
+        assertThat(row.number("h2d_bytes_per_token").orElseThrow())
+                .isCloseTo(misses * TINY_ROW_BYTES / forwards, within(.1));
+        assertThat(row.number("inserts_per_100").orElseThrow())
+                .isCloseTo(
+                        100
+                                * row.number("promoted").orElseThrow()
+                                / row.number("selections").orElseThrow(),
+                        within(1e-3));
     }
 
     /** Rows moved are held to the simulation by the run itself: a cell where they differ fails. */
