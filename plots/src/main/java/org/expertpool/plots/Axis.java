@@ -85,7 +85,7 @@ record Axis(String title, Scale scale, Ticks ticks, int shareOf, List<String> ca
 
     /**
      * How far apart ticks should be, in the unit of {@code length}: a log axis gets a tick per octave, or per half or
-     * quarter of one where it is short, and an axis of categories one for each.
+     * quarter of one where it is short, an axis of categories one for each, one of bars none between two of them.
      *
      * @param usual the least distance that leaves tick labels room
      */
@@ -93,6 +93,9 @@ record Axis(String title, Scale scale, Ticks ticks, int shareOf, List<String> ca
         double perUnit = length / span;
         if (!categories.isEmpty()) {
             return Math.max(1, (int) (.9 * perUnit));
+        }
+        if (!names.isEmpty()) {
+            return Math.max(usual, (int) (.9 * perUnit));
         }
         if (scale == Scale.LINEAR) {
             return usual;

@@ -102,12 +102,18 @@ final class Caption {
             String window = row.text("window");
             if (!window.isEmpty()) {
                 String start = row.text("initial").isEmpty() ? "" : ", start " + row.text("initial");
-                String scored = row.text("forwards").isEmpty()
-                        ? ""
-                        : ", " + Numbers.grouped(row.text("forwards")) + " forwards scored";
+                double forwards = row.number("forwards").orElse(0)
+                        + row.number("partition_forwards").orElse(0);
+                String scored =
+                        row.text("forwards").isEmpty() ? "" : ", " + Numbers.plain(forwards) + " forwards scored";
                 windows.add(window + start + scored);
             }
         }
+        // Where everything is resident there is no start: the same window, once.
+        windows.removeIf(window -> !window.contains(", start ")
+                && windows.stream()
+                        .anyMatch(other ->
+                                other.replaceFirst(", start [^,]*", "").equals(window) && !other.equals(window)));
         return windows.isEmpty() ? "" : "Windows: " + String.join("; ", windows) + ".";
     }
 

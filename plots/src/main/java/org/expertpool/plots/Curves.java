@@ -114,7 +114,7 @@ final class Curves {
 
     /**
      * The dimensions that tell these curves apart, the given one first: a dimension counts only where the ones before
-     * it leave curves alike.
+     * it leave curves alike, but for controls: a curve without the name of its own reads as the default's.
      */
     static List<String> telling(List<Curve> curves, String first) {
         Set<String> all = new LinkedHashSet<>(List.of(first));
@@ -129,7 +129,8 @@ final class Curves {
                     .map(curve -> telling.stream().map(curve::value).toList())
                     .distinct()
                     .count();
-            if (now == apart && !dimension.equals(first)) {
+            boolean said = dimension.equals(first) || dimension.startsWith(Words.CONTROL);
+            if (now == apart && !said) {
                 telling.remove(dimension);
             }
             apart = now;

@@ -20,6 +20,7 @@ public final class Figures {
             new MissesByPolicy(1),
             new HitsAgainstInserts(),
             new PrefillByChunk(),
+            new TimeToFirstToken(),
             new HitRatioByRows(),
             new MissRatioByRows());
     /** More curves than this can't be told apart, and are left to the bars and tables. */
@@ -57,6 +58,7 @@ public final class Figures {
         for (Figure figure : ALL) {
             figure.of(table).ifPresent(drawn::add);
         }
+        drawn.addAll(TimeByCell.of(table));
         if (drawn.isEmpty()) {
             Optional<FigureData> other = OTHERWISE.of(table);
             other.ifPresent(drawn::add);
@@ -71,6 +73,8 @@ public final class Figures {
             drawn.addAll(figure.of(table, DetailRows.read(resultsDir, figure.table(), table)));
         }
         MissesByLayer.of(table, DetailRows.read(resultsDir, MissesByLayer.TABLE, table))
+                .ifPresent(drawn::add);
+        DecodeTimes.of(table, DetailRows.read(resultsDir, DecodeTimes.TABLE, table))
                 .ifPresent(drawn::add);
         LayerParts.of(table, DetailRows.read(resultsDir, LayerParts.TABLE, table))
                 .ifPresent(drawn::add);

@@ -4,11 +4,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** The figure of an experiment that no other fits: its main metric against the first axis that varies. */
 final class GenericFigure implements Figure {
@@ -24,7 +26,7 @@ final class GenericFigure implements Figure {
                     .filter(row -> row.number(metric).isPresent())
                     .toList();
             if (!rows.isEmpty()) {
-                return Optional.of(figure(table, rows, metric));
+                return figure(table, rows, metric);
             }
         }
         return Optional.empty();
@@ -40,18 +42,22 @@ final class GenericFigure implements Figure {
         return List.copyOf(metrics);
     }
 
-    private static FigureData figure(ResultsTable table, List<ResultsRow> rows, String metric) {
+    private static Optional<FigureData> figure(ResultsTable table, List<ResultsRow> rows, String metric) {
         String axis = axis(rows);
         boolean numeric = isNumeric(rows, axis);
         Map<String, Integer> positions = new LinkedHashMap<>();
         rows.forEach(row -> positions.putIfAbsent(value(row, axis), positions.size()));
         Function<ResultsRow, OptionalDouble> x = row ->
                 OptionalDouble.of(numeric ? Double.parseDouble(value(row, axis)) : positions.get(value(row, axis)));
-        List<Curve> curves = Curves.of(rows, x, row -> row.number(metric), Fit.unfit(rows), Set.of(axis));
-        boolean policies =
-                curves.stream().map(curve -> curve.value("policy")).distinct().count() > 1;
+        // A planner as wide as the sequences are many says the same twice.
+        Set<String> ignored = axis.equals("streams") ? Set.of(axis, "decode_tokens") : Set.of(axis);
+        List<Curve> curves = Curves.of(rows, x, row -> row.number(metric), Fit.unfit(rows), ignored);
+        long points = curves.stream().mapToLong(curve -> curve.points().size()).sum();
+        if (points < 2 || curves.size() > Figures.MOST_CURVES) {
+            return Optional.empty();
+        }
         List<Series> series = new ArrayList<>();
-        for (Series one : CurveSeries.of(curves, policies ? "policy" : "graph_mode", curve -> false)) {
+        for (Series one : CurveSeries.of(curves, colourDimension(curves), curve -> false)) {
             SeriesStyle.Dash dash = numeric ? one.style().dash() : SeriesStyle.Dash.NONE;
             SeriesStyle style =
                     new SeriesStyle(one.style().colour(), one.style().marker(), dash);
@@ -60,16 +66,33 @@ final class GenericFigure implements Figure {
         List<String> names = positions.keySet().stream()
                 .map(name -> name.isEmpty() ? "(none)" : name)
                 .toList();
-        return new FigureData(
+        String title = Words.column(metric).replaceFirst(" \\(.*", "");
+        return Optional.of(new FigureData(
                 (metric + "-by-" + axis).replaceAll("[^a-zA-Z0-9]+", "-"),
-                metric + " against " + axis,
+                title.substring(0, 1).toUpperCase(Locale.ROOT) + title.substring(1) + " against "
+                        + Words.column(axis).replaceFirst(" \\(.*", ""),
                 Caption.subtitle(rows),
-                numeric ? Axis.linear(axis, Axis.Ticks.NUMBER) : Axis.ofCategories(axis, names),
-                Axis.linear(metric, Axis.Ticks.NUMBER),
+                numeric
+                        ? Axis.linear(Words.column(axis), Axis.Ticks.NUMBER)
+                        : Axis.ofCategories(Words.column(axis), names),
+                Axis.linear(Words.column(metric), Axis.Ticks.NUMBER),
                 series,
                 List.of(),
                 List.of(),
-                Caption.notes(table, rows, series, true));
+                Caption.notes(table, rows, series, true)));
+    }
+
+    /** Colours stand for policies where there are several, else for engines, else for graph modes. */
+    private static String colourDimension(List<Curve> curves) {
+        return Stream.of("policy", "engine")
+                .filter(dimension -> curves.stream()
+                                .map(curve -> curve.value(dimension))
+                                .filter(value -> !value.isEmpty())
+                                .distinct()
+                                .count()
+                        > 1)
+                .findFirst()
+                .orElse("graph_mode");
     }
 
     /** The first axis with more than one value, one with numbers before one with names. */
@@ -81,8 +104,12 @@ final class GenericFigure implements Figure {
                 .toList());
         axes.addAll(NAMED_AXES);
         List<String> varying = axes.stream()
-                .filter(axis ->
-                        rows.stream().map(row -> value(row, axis)).distinct().count() > 1)
+                .filter(axis -> rows.stream()
+                                .map(row -> value(row, axis))
+                                .filter(value -> !value.isEmpty())
+                                .distinct()
+                                .count()
+                        > 1)
                 .toList();
         return varying.stream()
                 .filter(axis -> isNumeric(rows, axis))

@@ -9,7 +9,7 @@ import java.util.Set;
 final class HitRatioByRows implements Figure {
     /** What can't change which experts are resident, so that rows differing in it alone tell the same ratio. */
     static final Set<String> NOT_ROUTING =
-            Set.of("graph_mode", "context", "memory", "device", "backend", "engine", "profile");
+            Set.of("graph_mode", "context", "memory", "device", "backend", "engine", "profile", "rest", "ple");
 
     @Override
     public Optional<FigureData> of(ResultsTable table) {

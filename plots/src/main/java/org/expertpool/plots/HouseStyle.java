@@ -24,7 +24,7 @@ final class HouseStyle {
     private static final Color GREEN = new Color(0x00, 0x9E, 0x73);
     private static final Color ORANGE = new Color(0xE6, 0x9F, 0x00);
     private static final Color PURPLE = new Color(0xCC, 0x79, 0xA7);
-    private static final Color SKY = new Color(0x56, 0xB4, 0xE9);
+    static final Color SKY = new Color(0x56, 0xB4, 0xE9);
     private static final Color BLACK = new Color(0x00, 0x00, 0x00);
     private static final Color GREY = new Color(0x77, 0x77, 0x77);
 

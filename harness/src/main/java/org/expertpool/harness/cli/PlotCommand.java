@@ -49,7 +49,11 @@ final class PlotCommand implements Callable<Integer> {
 
     private static void draw(Path directory, Path figures) {
         try {
-            Figures.drawAll(directory, figures).forEach(System.out::println);
+            List<Path> drawn = Figures.drawAll(directory, figures);
+            drawn.forEach(System.out::println);
+            if (drawn.isEmpty()) {
+                System.err.println(directory + ": nothing to draw");
+            }
         } catch (BadResultsException bad) {
             throw new BadInputException(bad.getMessage(), bad);
         } catch (FigureException failed) {
