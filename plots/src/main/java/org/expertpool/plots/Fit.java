@@ -8,12 +8,15 @@ import java.util.function.Predicate;
 final class Fit {
     private Fit() {}
 
-    /** Which rows' configurations don't fit the memory: those that say so or, capacities being given, have none. */
+    /** Which rows' configurations don't fit the memory: those that say so or, capacities being given and a memory being theirs, have none. */
     static Predicate<ResultsRow> unfit(List<ResultsRow> rows) {
         boolean capacities = rows.stream()
                 .anyMatch(any -> any.number("context_capacity_tokens").isPresent());
         return row -> row.saysNo("fits")
-                || (capacities && !row.saysYes("fits") && capacity(row).isEmpty());
+                || (capacities
+                        && !row.text("memory_bytes").isEmpty()
+                        && !row.saysYes("fits")
+                        && capacity(row).isEmpty());
     }
 
     /** The context that fits beside N in tokens, none where nothing does. */

@@ -52,8 +52,9 @@ final class GenericFigure implements Figure {
         // A planner as wide as the sequences are many says the same twice.
         Set<String> ignored = axis.equals("streams") ? Set.of(axis, "decode_tokens") : Set.of(axis);
         List<Curve> curves = Curves.of(rows, x, row -> row.number(metric), Fit.unfit(rows), ignored);
-        long points = curves.stream().mapToLong(curve -> curve.points().size()).sum();
-        if (points < 2 || curves.size() > Figures.MOST_CURVES) {
+        boolean compares =
+                numeric ? curves.stream().anyMatch(curve -> curve.points().size() > 1) : positions.size() > 1;
+        if (!compares || curves.size() > Figures.MOST_CURVES) {
             return Optional.empty();
         }
         List<Series> series = new ArrayList<>();

@@ -19,6 +19,8 @@ final class TimeByCell {
     private static final int FEWEST_ENGINES = 3;
     private static final String MILLIS = "decode_ms_per_token";
 
+    private static final Set<String> OF_SOME_ENGINES = Set.of("rows_per_layer", "policy", "scope");
+
     private static final SeriesStyle STYLE = new SeriesStyle(HouseStyle.SKY, MarkerShape.SQUARE, SeriesStyle.Dash.BAR);
 
     private TimeByCell() {}
@@ -95,16 +97,16 @@ final class TimeByCell {
         return key;
     }
 
+    /** What tells cells apart. That only some engines have rows and a policy says nothing beyond the engine. */
     private static Set<String> varying(List<Map<String, String>> keys) {
         Set<String> all = new LinkedHashSet<>();
         keys.forEach(key -> all.addAll(key.keySet()));
         all.removeIf(name -> keys.stream()
-                                .map(key -> key.getOrDefault(name, ""))
-                                .filter(value -> !value.isEmpty())
-                                .distinct()
-                                .count()
-                        < 2
-                && !name.startsWith(Words.CONTROL));
+                        .map(key -> key.getOrDefault(name, ""))
+                        .filter(value -> !(value.isEmpty() && OF_SOME_ENGINES.contains(name)))
+                        .distinct()
+                        .count()
+                < 2);
         return all;
     }
 

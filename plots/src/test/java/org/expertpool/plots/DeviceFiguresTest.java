@@ -121,6 +121,28 @@ class DeviceFiguresTest {
         assertThat(figure.notes()).contains("Bars are medians over repetitions.");
     }
 
+    /** Rows of another experiment, which ran without a limit, say nothing of what fits. */
+    @Test
+    void onlyWhatHasAMemoryCanFailToFitIt() throws IOException {
+        String header = HEADER.replace("\n", ",memory_bytes,fits,context_capacity_tokens\n");
+        List<String> lines = List.of(
+                row("rows=208,memory=48GiB", "pool", "208", "3,333,.9,,,,,,"),
+                row("rows=258,memory=48GiB", "pool", "258", "2,500,.9,,,,,,"),
+                row("rows=208", "pool", "208", "3,300,.9,,,,,,"),
+                row("rows=258", "pool", "258", "2,400,.9,,,,,,"));
+        List<String> ends = List.of("51539607552,true,300000", "51539607552,false,", ",,", ",,");
+        StringBuilder csv = new StringBuilder(header);
+        for (int i = 0; i < lines.size(); i++) {
+            csv.append(lines.get(i).replace("\n", "," + ends.get(i) + "\n").replace("1,e,", "1,e" + i / 2 + ","));
+        }
+        FigureData figure =
+                named(ResultsTable.read(Files.writeString(dir.resolve("results.csv"), csv)), "decode-speed-by-rows");
+        assertThat(figure.series())
+                .singleElement()
+                .satisfies(series ->
+                        assertThat(series.points()).extracting(Point::hollow).containsExactly(false, false));
+    }
+
     @Test
     void waysWithoutAnOrderAreBarsEvenOfTwoEngines() throws IOException {
         ResultsTable table = table(
