@@ -1,8 +1,9 @@
 // Runs a kernel's source on the CPU, a fiber for each thread, so that its logic is tested where there is no GPU.
 //
 // Threads run until they meet a barrier or a warp operation; those released together resume in a seeded random order, so
-// a missing barrier shows as a wrong result under some seed. One block runs at a time, or, where blocks wait for each other,
-// all do in turns. What it can't show: memory ordering of real hardware, and speed.
+// a missing barrier shows as a wrong result under some seed. Asynchronous copies are made when they are asked for or when
+// they are waited for, by chance, so a missing wait shows too, and a place that is filled too early. One block runs at a
+// time, or, where blocks wait for each other, all do in turns. What it can't show: memory ordering of real hardware, and speed.
 #pragma once
 
 #if !defined(__x86_64__)
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <random>
@@ -83,6 +85,41 @@ class Fiber {
 #else
   ucontext_t context_;
 #endif
+};
+
+// The copies that one thread has begun and not waited for, in groups.
+class AsyncCopies {
+ public:
+  // 16 bytes; zeros where `from` is null, which are there at once, as nothing is read for them: the kernel for one token has
+  // some under way (fp16, past the end of K) when its blocks' next turn fills the same places.
+  void begin(void* to, const void* from, bool atOnce) {
+    if (atOnce || !from) Copy{to, from}.make();
+    else open_.push_back({to, from});
+  }
+  void endGroup() {
+    groups_.push_back(std::move(open_));
+    open_.clear();
+  }
+  // Until no more than the last `pending` groups are left.
+  void wait(size_t pending) {
+    for (; groups_.size() > pending; groups_.pop_front()) {
+      for (const Copy& copy : groups_.front()) copy.make();
+    }
+  }
+
+ private:
+  struct Copy {
+    void* to;
+    const void* from;
+
+    void make() const {
+      if (from) std::memcpy(to, from, 16);
+      else std::memset(to, 0, 16);
+    }
+  };
+
+  std::vector<Copy> open_;
+  std::deque<std::vector<Copy>> groups_;
 };
 
 class Block {
@@ -155,6 +192,9 @@ class Block {
     return result;
   }
 
+  AsyncCopies& copies() { return copies_[current_]; }
+  void beginCopy(void* to, const void* from) { copies().begin(to, from, random_() % 2 == 0); }
+
   Index thread() const { return {current_}; }
   Index block() const { return {block_}; }
   Index grid() const { return {blocks_}; }
@@ -194,6 +234,7 @@ class Block {
   void start(const std::function<void()>& kernel) {
     kernel_ = &kernel;
     live_ = threads_;
+    copies_.assign(threads_, AsyncCopies());
     runnable_.clear();
     for (int i = 0; i < threads_; ++i) {
       fibers_[i].start(&Block::enter);
@@ -229,6 +270,7 @@ class Block {
   int blocks_;
   std::mt19937_64 random_;
   std::vector<Fiber> fibers_;
+  std::vector<AsyncCopies> copies_;
   std::vector<Warp> warps_;
   Barrier all_;
   std::vector<int> runnable_;

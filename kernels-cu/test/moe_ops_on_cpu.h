@@ -161,19 +161,18 @@ inline Words2 readShared2(SharedAddress from) {
   return v;
 }
 inline void writeShared4(SharedAddress to, const Words4& v) { std::memcpy(to, &v, sizeof v); }
-inline void copyAsync16(SharedAddress to, const void* from) { std::memcpy(to, from, 16); }
+inline void copyAsync16(SharedAddress to, const void* from) { cpu::self().beginCopy(to, from); }
 inline void copyAsync16If(SharedAddress to, const void* from, bool wanted) {
-  if (wanted) std::memcpy(to, from, 16);
+  if (wanted) copyAsync16(to, from);
 }
 inline void copyFromHost16(SharedAddress to, const void* from) { copyAsync16(to, from); }
 inline void copyFromHost16If(SharedAddress to, const void* from, bool wanted) { copyAsync16If(to, from, wanted); }
-inline void copyAsync16OrZeros(SharedAddress to, const void* from, bool valid) {
-  if (valid) std::memcpy(to, from, 16);
-  else std::memset(to, 0, 16);
-}
-inline void commitCopies() {}
+inline void copyAsync16OrZeros(SharedAddress to, const void* from, bool valid) { copyAsync16(to, valid ? from : nullptr); }
+inline void commitCopies() { cpu::self().copies().endGroup(); }
 template <int kPending>
-inline void waitCopies() {}
+inline void waitCopies() {
+  cpu::self().copies().wait(kPending);
+}
 
 // Thread i gets the words of row i / 4 of each matrix, whose rows the threads name, eight a matrix.
 template <int kTiles>
