@@ -89,7 +89,7 @@ record JsonFields(String file, JsonNode node) {
     }
 
     BadInputException bad(String field, String expected) {
-        return new BadInputException(
-                file + ": " + field + " is " + JsonText.shown(get(field).toString()) + ", expected " + expected);
+        String value = has(field) ? JsonText.shown(get(field).toString()) : "missing";
+        return new BadInputException(file + ": " + field + " is " + value + ", expected " + expected);
     }
 }

@@ -184,6 +184,7 @@ class CheckpointTest {
     void refusesOtherQuantisations() throws IOException {
         refusedWith(f -> quantisation(f).put("quant_algo", "FP8"), "quant_algo is \"FP8\", expected NVFP4");
         refusedWith(f -> quantisation(f).put("quant_algo", "NVFP4_AWQ"), "quant_algo is \"NVFP4_AWQ\"");
+        refusedWith(f -> quantisation(f).remove("quant_algo"), "quant_algo is missing, expected NVFP4");
         refusedWith(f -> quantisation(f).put("group_size", 32), "group_size is 32, expected 16");
         refusedWith(f -> f.quantisation.removeAll(), "neither hf_quant_config.json nor quantization_config");
         refusedWith(f -> f.quantisation.remove("quantization"), "neither hf_quant_config.json");
