@@ -151,16 +151,6 @@ class DeviceBenchmarksTest {
     }
 
     @Test
-    void theWaysOfWideCallsAreTimedAndHaveEqualOutputs() throws Exception {
-        assertThat(figures(Map.of(), "--prefill", "3", "--tokens", "2")).contains("exit 0", "not freed: 0");
-        assertThat(Files.readAllLines(folder.resolve("prefill.csv")).stream()
-                        .skip(1)
-                        .map(line -> line.split(",", -1)[2]))
-                .containsExactly("copies alone", "pool-streamed", "pool-host-view", "uva", "stream-hits");
-        assertThat(Files.readAllLines(folder.resolve("prefill_ratios.csv"))).hasSize(2);
-    }
-
-    @Test
     void otherBackendsAndNoDeviceAreRefused() throws IOException {
         CommandResult java = CommandResult.poolbench("bench", "--backend", "java", "Device");
         assertThat(java.exit()).isEqualTo(2);
