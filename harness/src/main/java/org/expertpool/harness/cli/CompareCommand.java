@@ -1,6 +1,7 @@
 package org.expertpool.harness.cli;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.compare.Comparison;
 import org.expertpool.harness.compare.ComparisonJson;
@@ -52,7 +53,19 @@ final class CompareCommand implements Callable<Integer> {
             throw new BadInputException("--fail-on is '" + failOn + "', expected slower");
         }
         Comparison comparison = Comparison.of(ResultsCsv.readDirectory(a), ResultsCsv.readDirectory(b), margin);
+        if (!comparison.hasCellInBoth()) {
+            throw new BadInputException("no cell is in both: %s has %s, %s has %s, expected runs with cells in common"
+                    .formatted(a, some(comparison.onlyInA()), b, some(comparison.onlyInB())));
+        }
         System.out.print(json ? ComparisonJson.of(comparison) : ComparisonTable.of(comparison));
         return failOn != null && comparison.hasSlower() ? ExitCode.SOFTWARE : ExitCode.OK;
+    }
+
+    private static String some(List<String> cells) {
+        return switch (cells.size()) {
+            case 0 -> "none";
+            case 1 -> "'" + cells.get(0) + "'";
+            default -> "'" + cells.get(0) + "' and " + (cells.size() - 1) + " more";
+        };
     }
 }

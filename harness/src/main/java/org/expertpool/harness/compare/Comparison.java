@@ -38,7 +38,12 @@ public record Comparison(List<Line> lines, List<String> onlyInA, List<String> on
             double medianB,
             int repetitions,
             MedianRatio ratio,
-            Verdict verdict) {}
+            Verdict verdict) {
+        /** Whether there are repetitions enough for the interval to say anything: redrawn, one value is always itself. */
+        boolean hasInterval() {
+            return repetitions >= Verdict.MIN_REPETITIONS && Double.isFinite(ratio.ratio());
+        }
+    }
 
     public Comparison {
         lines = List.copyOf(lines);
@@ -58,6 +63,11 @@ public record Comparison(List<Line> lines, List<String> onlyInA, List<String> on
             }
         }
         return new Comparison(lines, without(a.keySet(), b.keySet()), without(b.keySet(), a.keySet()));
+    }
+
+    /** Whether the runs have a cell in common: without one there is nothing to compare. */
+    public boolean hasCellInBoth() {
+        return !lines.isEmpty();
     }
 
     public boolean hasSlower() {

@@ -27,17 +27,24 @@ public final class ComparisonTable {
                     number(line.medianA()),
                     number(line.medianB()),
                     ratio(line.ratio().ratio()),
-                    interval(line.ratio()),
+                    interval(line),
                     line.verdict().toString()));
         }
-        StringBuilder text =
-                new StringBuilder(comparison.lines().isEmpty() ? "No cell is in both runs.\n" : "" + table);
+        StringBuilder text = new StringBuilder(table.toString());
         comparison
                 .onlyInA()
                 .forEach(cell -> text.append("only in A: ").append(cell).append('\n'));
         comparison
                 .onlyInB()
                 .forEach(cell -> text.append("only in B: ").append(cell).append('\n'));
+        long few = comparison.lines().stream()
+                .filter(line -> line.verdict() == Verdict.UNDECIDED)
+                .filter(line -> line.repetitions() < Verdict.MIN_REPETITIONS)
+                .count();
+        if (few > 0) {
+            text.append("of fewer than %d repetitions on a side, so without an interval or a verdict: %d\n"
+                    .formatted(Verdict.MIN_REPETITIONS, few));
+        }
         verdicts.forEach((verdict, count) ->
                 text.append(verdict).append(": ").append(count).append('\n'));
         return text.toString();
@@ -51,7 +58,8 @@ public final class ComparisonTable {
         return Double.isNaN(value) ? "" : String.format(Locale.ROOT, "%.4f", value);
     }
 
-    private static String interval(MedianRatio ratio) {
-        return Double.isNaN(ratio.ratio()) ? "" : ratio(ratio.low()) + " to " + ratio(ratio.high());
+    private static String interval(Comparison.Line line) {
+        MedianRatio ratio = line.ratio();
+        return line.hasInterval() ? ratio(ratio.low()) + " to " + ratio(ratio.high()) : "";
     }
 }

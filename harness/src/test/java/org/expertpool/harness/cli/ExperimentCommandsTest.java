@@ -82,6 +82,12 @@ class ExperimentCommandsTest {
                 .isZero();
         assertThat(Main.run("compare", a, b, "--fail-on", "slower")).isZero();
         assertThat(printed()).contains("| hit_ratio ", "equal: ", "undecided: ");
+
+        // Of runs without a cell in common a gate would hold whatever they say.
+        String other = folder.resolve("other").toString();
+        assertThat(Main.run("run", definition, "--out", other, "--set", "rows=30,61"))
+                .isZero();
+        refused("no cell is in both: " + a + " has '", "compare", a, other, "--fail-on", "slower");
     }
 
     @Test

@@ -43,6 +43,23 @@ class ComparisonTest {
         assertThat(root.path("only_in_b").path(0).asText()).isEqualTo("d");
     }
 
+    /** One value redrawn is itself ten thousand times: an interval of no width that would read as certainty. */
+    @Test
+    void fewRepetitionsHaveNoInterval() throws IOException {
+        Comparison comparison = Comparison.of(rows("c", "ttft_s", 4), rows("c", "ttft_s", 5), MARGIN);
+        JsonNode line = new ObjectMapper()
+                .readTree(ComparisonJson.of(comparison))
+                .path("lines")
+                .path(0);
+        assertThat(line.path("ratio").asDouble()).isEqualTo(1.25);
+        assertThat(line.path("ratio_low").isNull()).isTrue();
+        assertThat(line.path("ratio_high").isNull()).isTrue();
+        assertThat(ComparisonTable.of(comparison))
+                .contains(
+                        "| 1.2500 |", "of fewer than 3 repetitions on a side, so without an interval or a verdict: 1\n")
+                .doesNotContain(" to ");
+    }
+
     @Test
     void aHigherRateAndALowerTimeAreBothFaster() {
         assertThat(verdict("decode_tok_per_s", new double[] {100, 101, 102}, new double[] {110, 111, 112}))
