@@ -70,6 +70,8 @@ final class RunReport {
         List<String> parts = new ArrayList<>();
         parts.add("# " + definition.name() + "\n");
         parts.add("Generated from `results.csv`; basis, units and columns: `experiments/SCHEMA.md`.\n");
+        parts.add("Again: `./poolbench run definition.toml --backend %s`, the definition that is kept here%s.\n"
+                .formatted(backend(), definition.freshProcesses() ? ", with `--host-rows DIR` to share rows" : ""));
         parts.add("**Question.** " + definition.question() + "\n");
         parts.add("**Expectation, written before the run.** " + definition.expectation() + "\n");
         parts.add("## Result\n");
@@ -90,6 +92,20 @@ final class RunReport {
                 .map(name -> "![" + name.replace(".png", "") + "](figures/" + name + ")\n")
                 .forEach(parts::add);
         return String.join("\n", parts);
+    }
+
+    /** What the measured cells ran on, beside which a device's run may model others. */
+    private String backend() {
+        List<String> backends = outcome.rows().stream()
+                .filter(row -> !isReported(row))
+                .map(row -> row.text("backend"))
+                .filter(backend -> !backend.isEmpty())
+                .distinct()
+                .toList();
+        return backends.stream()
+                .filter(backend -> !backend.equals("model"))
+                .findFirst()
+                .orElse("model");
     }
 
     private String repeated() {

@@ -42,7 +42,9 @@ class RunReportTest {
                 .startsWith("no figures: ")
                 .hasLineCount(1);
         assertThat(Files.readString(out.resolve("README.md")))
-                .contains("Does it run?")
+                .contains(
+                        "Does it run?",
+                        "Again: `./poolbench run definition.toml --backend fake`, the definition that is kept here.")
                 .doesNotContain("![");
         assertThat(out.resolve("environment.json")).exists();
         assertThat(out.resolve("definition.toml")).exists();
