@@ -40,8 +40,7 @@ final class FitCommand implements Callable<Integer> {
     @Option(
             names = "--name",
             paramLabel = "NAME",
-            defaultValue = "fitted",
-            description = "The new profile's name (default: ${DEFAULT-VALUE}).")
+            description = "The new profile's name (default: fitted; without --free its own).")
     private String name;
 
     @Option(names = "--out", paramLabel = "DIR", description = "Gets profile.toml and results.csv, for plot.")
@@ -82,7 +81,8 @@ final class FitCommand implements Callable<Integer> {
                     : String.join(", ", free) + " on " + on
                             + String.format(Locale.ROOT, ", within %.1f %%", worst * 100) + "; the others as in "
                             + start.name();
-            run.write(out, fitted, name, fittedOn);
+            String own = free.isEmpty() ? start.name() : "fitted";
+            run.write(out, fitted, name == null ? own : name, fittedOn);
         }
         return within != null && worst > within ? ExitCode.SOFTWARE : ExitCode.OK;
     }

@@ -53,7 +53,7 @@ public final class FitRun {
         return new Measured(
                 seen.row(),
                 new ProfileFit.Observation(
-                        seen.directory().getFileName() + " " + cell.id(),
+                        seen.row().text("experiment") + "/" + seen.directory().getFileName() + " " + cell.id(),
                         seen.micros(),
                         profile -> modelMicros(new CostModel(seen.model(), profile, beside(cell)), seen)));
     }

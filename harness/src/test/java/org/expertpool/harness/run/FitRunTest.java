@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.expertpool.harness.cli.Main;
 import org.expertpool.harness.cost.CostModel;
 import org.expertpool.harness.cost.DeviceProfile;
 import org.expertpool.harness.cost.GraphMode;
@@ -152,6 +153,29 @@ class FitRunTest {
             assertThat(modelled.number("decode_ms_per_token").orElseThrow())
                     .isCloseTo(measured, within(1e-4 * measured));
         }
+    }
+
+    @Test
+    void aProfileThatIsJudgedAsItIsKeepsItsNameAndCellsThatOfTheirRun() throws IOException {
+        Path profile = Files.writeString(folder.resolve("truth.toml"), TRUTH.toml("truth", "nothing"));
+        Path out = folder.resolve("judged");
+        assertThat(FitRun.of(List.of(folder)).table(TRUTH))
+                .contains("| made/" + folder.getFileName() + " "
+                        + ResultsCsv.readDirectory(folder).get(0).text("cell"));
+        assertThat(Main.run(
+                        "fit",
+                        folder.toString(),
+                        "--profile",
+                        profile.toString(),
+                        "--within",
+                        "0.01",
+                        "--out",
+                        out.toString()))
+                .isZero();
+        assertThat(ResultsCsv.readDirectory(out))
+                .filteredOn(row -> row.text("basis").equals("modelled"))
+                .hasSize(6)
+                .allMatch(row -> row.text("device").equals("truth"));
     }
 
     @Test
