@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.expertpool.harness.record.CodeHash;
@@ -64,6 +65,7 @@ final class ExperimentRunner {
                 ? ReportedFigures.select(files.reportedFigures(), definition.name(), definition.reported())
                 : List.of();
         try (RunDirectory directory = RunDirectory.open(options, definition, files, clock)) {
+            requireOwn(directory, options.shard());
             List<Work> work = remaining(options, directory.results().rows());
             if (work.isEmpty() && directory.isFinished()) {
                 notices.println(directory.path() + ": nothing left to do");
@@ -80,6 +82,26 @@ final class ExperimentRunner {
             report.write(outcome);
             directory.finish(definition, environment(options, outcome, start));
             return outcome;
+        }
+    }
+
+    /** What another backend or another shard made stays out of this run: its environment tells of one of each. */
+    private void requireOwn(RunDirectory directory, Shard shard) {
+        Map<String, Cell> own = shard.of(definition.cells()).stream().collect(Collectors.toMap(Cell::id, cell -> cell));
+        for (ResultRow row : directory.results().rows()) {
+            if (row.text("basis").equals("reported")) {
+                continue;
+            }
+            Cell cell = own.get(row.text("cell"));
+            if (cell == null) {
+                throw new BadInputException(directory.path() + ": has cell " + row.text("cell") + ", which shard "
+                        + shard + " has not, expected that shard's own directory");
+            }
+            String by = backend.of(cell).name();
+            if (!row.text("backend").equals(by)) {
+                throw new BadInputException(directory.path() + ": cell " + cell.id() + " was run by --backend "
+                        + row.text("backend") + ", expected the same to go on with it, not " + by);
+            }
         }
     }
 

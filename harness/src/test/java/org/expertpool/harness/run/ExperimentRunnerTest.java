@@ -172,6 +172,26 @@ class ExperimentRunnerTest {
     }
 
     @Test
+    void resumeRefusesWhatAnotherBackendOrAnotherShardMade() throws IOException {
+        Path shard = folder.resolve("shard");
+        run(shard, false, "1/2");
+        byte[] before = Files.readAllBytes(shard.resolve("results.csv"));
+        assertThatThrownBy(() -> run(shard, true, "2/2"))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("shard: has cell ")
+                .hasMessageContaining(", which shard 2/2 has not, expected that shard's own directory");
+        assertThat(Files.readAllBytes(shard.resolve("results.csv"))).isEqualTo(before);
+        assertThat(run(shard, true, "1/1").rows())
+                .hasSize(2 * definition.cells().size());
+
+        String csv = Files.readString(shard.resolve("results.csv")).replace(",fake,", ",java,");
+        Files.writeString(shard.resolve("results.csv"), csv.substring(0, csv.length() / 2));
+        assertThatThrownBy(() -> run(shard, true, "1/1"))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining(" was run by --backend java, expected the same to go on with it, not fake");
+    }
+
+    @Test
     void resumeFromAnyByteGivesTheRowsOfAnUndisturbedRunAndMeasuresNoFinishedRowAgain() throws IOException {
         run(out, false, "1/1");
         byte[] whole = Files.readAllBytes(out.resolve("results.csv"));
