@@ -28,7 +28,9 @@ import org.expertpool.pool.model.ModelPresets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /** {@code poolbench bench}: the JMH suite. */
@@ -45,6 +47,17 @@ import picocli.CommandLine.Unmatched;
             "then holds what iterations differ by; -f 3 adds what set-ups differ by. Example: bench --backend cuda Device"
         })
 final class BenchCommand implements Callable<Integer> {
+    private static final List<String> DEVICE_OPTIONS = List.of(
+            "--model",
+            "--rows",
+            "--activations",
+            "--forwards",
+            "--prefill",
+            "--tokens",
+            "--routing",
+            "--layers",
+            "--json");
+
     @Option(
             names = "--out",
             paramLabel = "DIR",
@@ -101,6 +114,9 @@ final class BenchCommand implements Callable<Integer> {
     @Mixin
     private HostRowsOption hostRows;
 
+    @Spec
+    private CommandSpec spec;
+
     @Unmatched
     private List<String> arguments = new ArrayList<>();
 
@@ -110,6 +126,9 @@ final class BenchCommand implements Callable<Integer> {
             return layers();
         }
         requireCuda();
+        if (backend == null) {
+            requireNoDeviceOptions();
+        }
         JmhSuite suite = new JmhSuite(backend == null ? JmhSuite.Part.HOST : JmhSuite.Part.DEVICE, arguments);
         if (suite.isAnswered()) {
             return ExitCode.OK;
@@ -127,6 +146,14 @@ final class BenchCommand implements Callable<Integer> {
 
     private ActivationType type() {
         return ActivationType.of("--activations", activations);
+    }
+
+    private void requireNoDeviceOptions() {
+        for (String option : DEVICE_OPTIONS) {
+            if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+                throw new BadInputException(option + ": expected --backend cuda beside it");
+            }
+        }
     }
 
     private void requireCuda() {

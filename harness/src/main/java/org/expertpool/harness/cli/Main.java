@@ -1,8 +1,12 @@
 package org.expertpool.harness.cli;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
-import java.util.Locale;
+import org.expertpool.harness.io.PathProblem;
 import org.expertpool.pool.BadInputException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -44,7 +48,24 @@ public final class Main implements Runnable {
     private CommandLine.Model.CommandSpec spec;
 
     public static void main(String[] args) {
-        System.exit(run(args));
+        int exit = run(args);
+        System.exit(System.out.checkError() ? outputLost(exit) : exit);
+    }
+
+    // Print streams keep failures to themselves: what a full disk did not take must not end as a success. Nothing is
+    // said
+    // where the reader has gone away, as "head" does.
+    private static int outputLost(int exit) {
+        String problem = "not all was written";
+        try {
+            new FileOutputStream(FileDescriptor.out).write('\n');
+        } catch (IOException failure) {
+            problem = PathProblem.of(failure);
+        }
+        if (!problem.equals("Broken pipe")) {
+            System.err.println("poolbench: standard output: " + problem);
+        }
+        return exit == ExitCode.OK ? ExitCode.SOFTWARE : exit;
     }
 
     /** Runs one command line and returns its exit code. */
@@ -57,7 +78,7 @@ public final class Main implements Runnable {
         return commandLine().setOut(out).setErr(err).execute(args);
     }
 
-    private static CommandLine commandLine() {
+    static CommandLine commandLine() {
         Main main = new Main();
         return new CommandLine(main)
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -80,19 +101,17 @@ public final class Main implements Runnable {
         if (debug) {
             failure.printStackTrace(command.getErr());
         }
-        command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + oneLine(message(failure)));
+        Exception told = failure instanceof UncheckedIOException wrapped ? wrapped.getCause() : failure;
+        command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + oneLine(message(told)));
         // A path that the system refuses is what the caller named, as wrong an argument as any other.
-        return failure instanceof BadInputException || failure instanceof FileSystemException
+        return told instanceof BadInputException || told instanceof FileSystemException
                 ? ExitCode.USAGE
                 : ExitCode.SOFTWARE;
     }
 
-    // The exceptions of paths say what is wrong by their class, and often by nothing else.
     private static String message(Exception failure) {
         if (failure instanceof FileSystemException path && path.getReason() == null) {
-            String problem = path.getClass().getSimpleName().replaceFirst("Exception$", "");
-            return path.getFile() + ": "
-                    + problem.replaceAll("(?<=[a-z])(?=[A-Z])", " ").toLowerCase(Locale.ROOT);
+            return path.getFile() + ": " + PathProblem.of(path);
         }
         return failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
     }

@@ -122,6 +122,13 @@ final class VerifyCommand implements Callable<Integer> {
         if (plannersOnly && enginesOnly) {
             throw new BadInputException("--planners with --engines: expected one of them");
         }
+        if (enginesOnly && backend == Backend.JAVA) {
+            throw new BadInputException(
+                    "--engines with --backend java: engines run on a device, expected --backend cuda");
+        }
+        if (csv != null) {
+            AtomicFile.create(csv).close(); // refused before the work, not after it
+        }
         try {
             verify();
         } finally {
@@ -134,7 +141,8 @@ final class VerifyCommand implements Callable<Integer> {
         if (backend != Backend.CUDA && !enginesOnly) {
             verifyJava();
         }
-        if (backend == Backend.CUDA || (backend == Backend.AUTO && deviceIsThere())) {
+        // Engines alone without a device would compare nothing and look like a success.
+        if (backend == Backend.CUDA || enginesOnly || (backend == Backend.AUTO && deviceIsThere())) {
             if (checkpoint != null) {
                 CheckpointVerification.cuda(checkpoint, type(), seed, (driverKind, finding) -> {
                     say("cuda", finding.name(), finding.calls(), finding.result());

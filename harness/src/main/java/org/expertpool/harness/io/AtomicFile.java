@@ -1,10 +1,10 @@
 package org.expertpool.harness.io;
 
-import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.channels.Channels;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -14,20 +14,25 @@ import org.expertpool.pool.BadInputException;
 
 /**
  * An output file that appears whole or not at all: bytes go to a temporary file in the same directory, {@link #commit}
- * syncs it and renames it over the target, and {@link #close} without a commit removes it.
+ * syncs it and renames it over the target, and {@link #close} without a commit, or the end of the process, removes it.
  */
 public final class AtomicFile implements AutoCloseable {
+    private final String name;
     private final Path target;
     private final Path temporary;
     private final FileChannel channel;
 
-    private AtomicFile(Path target, Path temporary, FileChannel channel) {
+    private AtomicFile(String name, Path target, Path temporary, FileChannel channel) {
+        this.name = name;
         this.target = target;
         this.temporary = temporary;
         this.channel = channel;
     }
 
-    /** Starts an output; {@link BadInputException} where the target is a directory or its directory is absent. */
+    /**
+     * Starts an output; {@link BadInputException} where the target is a directory, or its directory is absent or takes no
+     * file.
+     */
     public static AtomicFile create(Path target) throws IOException {
         Path absolute = target.toAbsolutePath();
         Path directory = absolute.getParent();
@@ -43,9 +48,18 @@ public final class AtomicFile implements AutoCloseable {
         }
         // Not Files.createTempFile: its files are readable by their owner alone, and stay so after the rename.
         Path temporary = directory.resolve("." + absolute.getFileName() + "." + UUID.randomUUID() + ".tmp");
-        FileChannel channel = FileChannel.open(
-                temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        return new AtomicFile(absolute, temporary, channel);
+        FileChannel channel;
+        try {
+            channel = FileChannel.open(
+                    temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        } catch (FileSystemException refused) {
+            throw new BadInputException(
+                    "output " + target + ": directory " + directory + " takes no file: " + PathProblem.of(refused),
+                    refused);
+        }
+        // A signal ends the process without closing anything: gigabytes may lie in the file by then.
+        temporary.toFile().deleteOnExit();
+        return new AtomicFile("output " + target, absolute, temporary, channel);
     }
 
     /** Writes a whole text or byte array at once. */
@@ -61,17 +75,28 @@ public final class AtomicFile implements AutoCloseable {
         return channel;
     }
 
-    /** A stream onto {@link #channel}, unbuffered; closing it keeps the channel open. */
+    /** Writes all of the buffer at the channel's position; a failure names the output. */
+    public void write(ByteBuffer bytes) throws IOException {
+        try {
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+        } catch (IOException failure) {
+            throw new IOException(name + ": " + PathProblem.of(failure), failure);
+        }
+    }
+
+    /** A stream onto {@link #channel}, unbuffered; closing it keeps the channel open, which is synced first. */
     public OutputStream stream() {
-        return new FilterOutputStream(Channels.newOutputStream(channel)) {
+        return new OutputStream() {
             @Override
-            public void write(byte[] bytes, int offset, int length) throws IOException {
-                out.write(bytes, offset, length);
+            public void write(int value) throws IOException {
+                write(new byte[] {(byte) value}, 0, 1);
             }
 
             @Override
-            public void close() {
-                // The channel is the file's to close: it is synced first.
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                AtomicFile.this.write(ByteBuffer.wrap(bytes, offset, length));
             }
         };
     }

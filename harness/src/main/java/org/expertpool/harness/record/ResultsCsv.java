@@ -16,6 +16,7 @@ import java.util.Set;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
+import org.expertpool.harness.io.PathProblem;
 import org.expertpool.pool.BadInputException;
 
 /** The text form of result rows: RFC 4180 quoting, {@code \n}, UTF-8, empty for no value. */
@@ -25,6 +26,9 @@ public final class ResultsCsv {
             .setRecordSeparator('\n')
             .setNullString("")
             .get();
+
+    private static final List<String> STATUS = List.of("ok", "failed", "refused", "skipped");
+    private static final List<String> BASIS = List.of("measured", "modelled", "reported");
 
     private ResultsCsv() {}
 
@@ -60,7 +64,7 @@ public final class ResultsCsv {
         } catch (NoSuchFileException missing) {
             throw new BadInputException(file + ": no such file, expected the results of a run", missing);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
+            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
         }
         return parse(file.toString(), bytes);
     }
@@ -82,7 +86,9 @@ public final class ResultsCsv {
                 if (header == null) {
                     header = checkedHeader(name, record);
                 } else {
-                    rows.add(row(name, header, record, parser.getCurrentLineNumber()));
+                    ResultRow row = row(name, header, record, parser.getCurrentLineNumber());
+                    requireKnown(name + " line " + parser.getCurrentLineNumber(), row);
+                    rows.add(row);
                 }
             }
             if (header == null) {
@@ -128,6 +134,23 @@ public final class ResultsCsv {
             // the same message as for NaN
         }
         throw new BadInputException(place + ": " + column + " is '" + value + "', expected a finite number or nothing");
+    }
+
+    /** What says which row it is must be known: a row that no reader can place would count nowhere, or twice. */
+    private static void requireKnown(String place, ResultRow row) {
+        requireOneOf(place, row, "status", STATUS);
+        requireOneOf(place, row, "basis", BASIS);
+        if (!row.text("repetition").matches("[1-9]\\d{0,8}")) {
+            throw new BadInputException(
+                    place + ": repetition is '" + row.text("repetition") + "', expected a whole number from 1");
+        }
+    }
+
+    private static void requireOneOf(String place, ResultRow row, String column, List<String> known) {
+        if (!known.contains(row.text(column))) {
+            throw new BadInputException(place + ": " + column + " is '" + row.text(column) + "', expected one of "
+                    + String.join(", ", known));
+        }
     }
 
     private static ResultRow row(String name, List<String> header, CSVRecord record, long line) {

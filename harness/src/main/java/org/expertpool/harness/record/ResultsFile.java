@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.expertpool.harness.io.PathProblem;
 import org.expertpool.pool.BadInputException;
 
 /**
@@ -20,10 +21,12 @@ import org.expertpool.pool.BadInputException;
  * and the next {@link #resume} removes it. The system releases the lock when the process dies.
  */
 public final class ResultsFile implements AutoCloseable {
+    private final Path path;
     private final FileChannel channel;
     private final List<ResultRow> rows;
 
-    private ResultsFile(FileChannel channel, List<ResultRow> rows) {
+    private ResultsFile(Path path, FileChannel channel, List<ResultRow> rows) {
+        this.path = path;
         this.channel = channel;
         this.rows = new ArrayList<>(rows);
     }
@@ -46,7 +49,7 @@ public final class ResultsFile implements AutoCloseable {
         FileChannel channel = FileChannel.open(file, creation, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
             lock(file, channel);
-            ResultsFile results = new ResultsFile(channel, wholeRows(file, channel));
+            ResultsFile results = new ResultsFile(file, channel, wholeRows(file, channel));
             if (channel.size() == 0) {
                 results.write(ResultsCsv.header());
             }
@@ -107,10 +110,14 @@ public final class ResultsFile implements AutoCloseable {
 
     private void write(String line) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
+        try {
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        } catch (IOException failure) {
+            throw new IOException(path + ": " + PathProblem.of(failure), failure);
         }
-        channel.force(true);
     }
 
     @Override

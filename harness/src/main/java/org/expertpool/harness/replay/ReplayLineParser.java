@@ -57,7 +57,8 @@ final class ReplayLineParser {
         } catch (JsonProcessingException malformed) {
             throw new BadInputException(
                     "column " + malformed.getLocation().getColumnNr() + " is not JSON, expected one object a line: "
-                            + malformed.getOriginalMessage(),
+                            // The reader of the file cannot turn the parser's features on, nor see its source.
+                            + malformed.getOriginalMessage().replaceFirst("( \\(start marker|: enable `).*", ""),
                     malformed);
         }
         if (fields.equals(STEP)) {

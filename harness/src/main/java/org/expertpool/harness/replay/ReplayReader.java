@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.expertpool.harness.io.PathProblem;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.plan.PoolConfig;
 
@@ -31,7 +32,7 @@ final class ReplayReader implements AutoCloseable {
         } catch (NoSuchFileException absent) {
             throw new BadInputException(file + ": no such file, expected JSON lines", absent);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
+            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
         }
     }
 
@@ -66,7 +67,7 @@ final class ReplayReader implements AutoCloseable {
             }
             return true;
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
+            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.expertpool.harness.cost.DeviceProfile;
+import org.expertpool.harness.io.PathProblem;
 import org.expertpool.harness.sim.ScoreWindow;
 import org.expertpool.harness.trace.synthetic.SyntheticTraces;
 import org.expertpool.harness.units.ByteSize;
@@ -75,7 +76,7 @@ final class DefinitionReader {
         } catch (CharacterCodingException malformed) {
             throw new BadInputException(file + ": not UTF-8 text, expected a definition", malformed);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
+            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
         }
         TomlMapper toml = new TomlMapper();
         JsonNode tree;

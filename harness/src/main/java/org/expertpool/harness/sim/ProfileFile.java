@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import org.expertpool.harness.io.PathProblem;
 import org.expertpool.harness.trace.TraceShape;
 import org.expertpool.pool.BadInputException;
 
@@ -49,7 +50,7 @@ public final class ProfileFile {
         } catch (MalformedInputException binary) {
             throw new BadInputException(file + ": not UTF-8 text, expected CSV with the header " + HEADER, binary);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
+            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
         }
     }
 

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
+import org.expertpool.harness.io.PathProblem;
 import org.expertpool.pool.BadInputException;
 
 /**
@@ -64,7 +65,7 @@ record TextFile(Path path) {
     BadInputException damaged(long line, IOException cause) {
         return bad(
                 line,
-                "the gzip data is damaged or ends early (" + cause.getMessage() + "), expected a whole gzip file",
+                "the gzip data is damaged or ends early (" + PathProblem.of(cause) + "), expected a whole gzip file",
                 cause);
     }
 }

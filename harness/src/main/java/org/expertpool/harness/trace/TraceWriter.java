@@ -20,7 +20,7 @@ public final class TraceWriter implements ForwardSink, AutoCloseable {
         this.shape = shape;
         this.source = source;
         this.file = file;
-        this.encoder = new RecordEncoder(shape, full -> writeFully(file.channel(), full));
+        this.encoder = new RecordEncoder(shape, file::write);
     }
 
     /** Starts a file; {@code source} says in words where the routing comes from. */
@@ -28,7 +28,7 @@ public final class TraceWriter implements ForwardSink, AutoCloseable {
         ByteBuffer placeholder = new TraceHeader(shape, 0, 0, source).encode();
         AtomicFile file = AtomicFile.create(target);
         try {
-            writeFully(file.channel(), placeholder);
+            file.write(placeholder);
             return new TraceWriter(shape, source, file);
         } catch (IOException | RuntimeException failure) {
             file.close();
@@ -51,18 +51,12 @@ public final class TraceWriter implements ForwardSink, AutoCloseable {
         encoder.finish();
         FileChannel channel = file.channel();
         channel.position(0);
-        writeFully(channel, new TraceHeader(shape, encoder.forwards(), channel.size(), source).encode());
+        file.write(new TraceHeader(shape, encoder.forwards(), channel.size(), source).encode());
         file.commit();
     }
 
     @Override
     public void close() throws IOException {
         file.close();
-    }
-
-    private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-        }
     }
 }

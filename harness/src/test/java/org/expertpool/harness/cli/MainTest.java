@@ -1,6 +1,7 @@
 package org.expertpool.harness.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -63,5 +64,48 @@ class MainTest {
                 "PlannerStep");
         assertThat(exit).as(err.toString()).isEqualTo(2);
         assertThat(err.toString()).isEqualTo("poolbench bench: " + file + ": file already exists\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--prefill=208", "--tokens=8", "--rows=258", "--json"})
+    void benchRefusesOptionsOfTheDeviceWithoutIt(String option) {
+        assertThat(CommandResult.poolbench("bench", option, "PlannerStep"))
+                .isEqualTo(new CommandResult(
+                        2,
+                        "",
+                        "poolbench bench: " + option.replaceFirst("=.*", "")
+                                + ": expected --backend cuda beside it\n"));
+    }
+
+    /** A process of its own, on a device file that takes nothing, and behind a reader that goes away. */
+    @Test
+    void linesThatStandardOutputDidNotTakeAreNoSuccess(@TempDir Path folder) throws Exception {
+        Path full = Path.of("/dev/full");
+        assumeThat(full).exists();
+        Path err = folder.resolve("err");
+        assertThat(process(err).redirectOutput(full.toFile()).start().waitFor()).isEqualTo(1);
+        assertThat(err).hasContent("poolbench: standard output: No space left on device\n");
+        Process unread = process(err).start();
+        unread.getInputStream().close();
+        assertThat(unread.waitFor()).isEqualTo(1);
+        assertThat(err).isEmptyFile();
+        assertThat(process(err)
+                        .redirectOutput(folder.resolve("out").toFile())
+                        .start()
+                        .waitFor())
+                .isZero();
+        assertThat(folder.resolve("out")).content().startsWith("evict.lru\n");
+    }
+
+    private static ProcessBuilder process(Path err) {
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "simulate",
+                        "--list-policies")
+                .redirectError(err.toFile());
     }
 }

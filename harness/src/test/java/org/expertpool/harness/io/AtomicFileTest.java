@@ -2,6 +2,7 @@ package org.expertpool.harness.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -59,6 +60,52 @@ class AtomicFileTest {
         assertThatThrownBy(() -> AtomicFile.create(inNone))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("output " + inNone + ": directory " + inNone.getParent() + " does not exist");
+    }
+
+    @Test
+    void whatCannotBeWrittenIsNamedAndNotItsTemporaryFile() throws IOException {
+        Path proc = Path.of("/proc/t");
+        assumeThat(proc.getParent()).isDirectory();
+        assertThatThrownBy(() -> AtomicFile.create(proc))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("output /proc/t: directory /proc takes no file: no such file");
+        Path target = folder.resolve("t");
+        AtomicFile file = AtomicFile.create(target);
+        file.close();
+        assertThatThrownBy(() -> file.stream().write('x'))
+                .isInstanceOf(IOException.class)
+                .hasMessage("output " + target + ": closed channel");
+    }
+
+    /** Killed by SIGTERM with bytes written: what a trace of gigabytes would leave otherwise. */
+    @Test
+    void aSignalLeavesNothing() throws Exception {
+        Process child = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx32m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        AtomicFileTest.class.getName(),
+                        folder.resolve("t").toString())
+                .redirectErrorStream(true)
+                .start();
+        try {
+            assertThat(child.getInputStream().read()).isEqualTo('w');
+            assertThat(names()).hasSize(1);
+        } finally {
+            child.destroy();
+        }
+        child.waitFor();
+        assertThat(names()).isEmpty();
+    }
+
+    /** The program of that process: writes, says so, and waits for its end. */
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        try (AtomicFile file = AtomicFile.create(Path.of(arguments[0]))) {
+            file.stream().write(new byte[100]);
+            System.out.println("written");
+            Thread.sleep(60_000);
+        }
     }
 
     /** By `printf abc | sha256sum`. */

@@ -116,6 +116,17 @@ class ResultsCsvTest {
         refused(CONTRACT + "\n" + good + good.strip() + ",7\n", "line 3: has 17 fields, expected 16");
         refused(CONTRACT + "\n" + good.replaceFirst("1", "2"), "line 2: schema is 2, expected 1");
         refused(CONTRACT + "\n1,\"e,c\n", "not readable as CSV");
+        refused(
+                CONTRACT + "\n" + good.replace("ok", "fine"),
+                "line 2: status is 'fine', expected one of ok, failed, refused, skipped");
+        refused(
+                CONTRACT + "\n" + good.replace("measured", "dreamt"),
+                "line 2: basis is 'dreamt', expected one of measured, modelled, reported");
+        for (String repetition : List.of("x", "", "0", "-1", "1.5", "9999999999")) {
+            refused(
+                    CONTRACT + "\n" + good.replace(",1,", "," + repetition + ","),
+                    "line 2: repetition is '" + repetition + "', expected a whole number from 1");
+        }
     }
 
     @Test

@@ -89,9 +89,11 @@ class ResultsFileTest {
     private static ResultRow row(int number) {
         return ResultRow.builder()
                 .put("schema", ResultsSchema.VERSION)
+                .put("experiment", "test")
                 .put("cell", "rows=" + number)
                 .put("repetition", 1)
                 .put("status", "ok")
+                .put("basis", "modelled")
                 .put("note", "caf\u00e9, \"quoted\"")
                 .build();
     }

@@ -133,6 +133,8 @@ class RecordedTablesTest {
                 .put("schema", 1)
                 .put("cell", cell)
                 .put("repetition", repetition)
+                .put("status", "ok")
+                .put("basis", "modelled")
                 .put("rows_per_layer", rows)
                 .put("decode_tok_per_s", speed)
                 .build());
