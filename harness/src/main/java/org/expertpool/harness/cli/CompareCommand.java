@@ -1,12 +1,17 @@
 package org.expertpool.harness.cli;
 
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.compare.Comparison;
 import org.expertpool.harness.compare.ComparisonJson;
 import org.expertpool.harness.compare.ComparisonTable;
+import org.expertpool.harness.record.ResultRow;
 import org.expertpool.harness.record.ResultsCsv;
+import org.expertpool.harness.record.ResultsSchema;
 import org.expertpool.pool.BadInputException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -52,7 +57,7 @@ final class CompareCommand implements Callable<Integer> {
         if (failOn != null && !failOn.equals("slower")) {
             throw new BadInputException("--fail-on is '" + failOn + "', expected slower");
         }
-        Comparison comparison = Comparison.of(ResultsCsv.readDirectory(a), ResultsCsv.readDirectory(b), margin);
+        Comparison comparison = Comparison.of(rows(a), rows(b), margin);
         if (!comparison.hasCellInBoth()) {
             throw new BadInputException("no cell is in both: %s has %s, %s has %s, expected runs with cells in common"
                     .formatted(a, some(comparison.onlyInA()), b, some(comparison.onlyInB())));
@@ -67,5 +72,19 @@ final class CompareCommand implements Callable<Integer> {
             case 1 -> "'" + cells.get(0) + "'";
             default -> "'" + cells.get(0) + "' and " + (cells.size() - 1) + " more";
         };
+    }
+
+    /** A row that stands twice would count as a repetition more; what a fit writes has each cell on two bases. */
+    private static List<ResultRow> rows(Path directory) throws IOException {
+        List<ResultRow> rows = ResultsCsv.readDirectory(directory);
+        Set<String> seen = new HashSet<>();
+        for (ResultRow row : rows) {
+            if (!row.text("basis").equals("reported") && !seen.add(row.text("cell") + "#" + row.text("repetition"))) {
+                throw new BadInputException(directory.resolve(ResultsSchema.FILE_NAME) + ": repetition "
+                        + row.text("repetition") + " of cell " + row.text("cell")
+                        + " stands twice, expected a run, with each once");
+            }
+        }
+        return rows;
     }
 }

@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 import org.expertpool.pool.cuda.CudaContext;
@@ -88,6 +89,12 @@ class ExperimentCommandsTest {
         assertThat(Main.run("run", definition, "--out", other, "--set", "rows=30,61"))
                 .isZero();
         refused("no cell is in both: " + a + " has '", "compare", a, other, "--fail-on", "slower");
+
+        Path csv = folder.resolve("b/results.csv");
+        List<String> lines = Files.readAllLines(csv);
+        Files.writeString(csv, lines.get(lines.size() - 1) + "\n", StandardOpenOption.APPEND);
+        refused(csv + ": repetition 1 of cell ", "compare", a, b);
+        assertThat(noticed()).endsWith(" stands twice, expected a run, with each once\n");
     }
 
     @Test
