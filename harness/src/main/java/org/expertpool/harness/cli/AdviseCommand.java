@@ -54,7 +54,11 @@ final class AdviseCommand implements Callable<Integer> {
     @Option(names = "--context", required = true, paramLabel = "C", description = "Context in tokens.")
     private long context;
 
-    @Option(names = "--device", required = true, paramLabel = "PROFILE", description = "Device profile.")
+    @Option(
+            names = "--device",
+            defaultValue = "rtx-pro-6000-48gib",
+            paramLabel = "PROFILE",
+            description = "Device profile. Default ${DEFAULT-VALUE}.")
     private String device;
 
     @Option(names = "--policy", defaultValue = "lru", paramLabel = "NAME", description = "Default ${DEFAULT-VALUE}.")

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.expertpool.harness.io.AtomicFile;
 import org.expertpool.harness.replay.Replay;
+import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.DevicePlanner;
 import org.expertpool.pool.plan.Planner;
@@ -91,6 +92,9 @@ final class ReplayCommand implements Callable<Integer> {
         PoolConfig config = new PoolConfig(layers, experts, topK, rows, decodeTokens);
         Replay.requireMemory(config);
         if (backend == Backend.JAVA) {
+            if (graph) {
+                throw new BadInputException("--graph: expected --backend cuda beside it");
+            }
             replay(new ReferencePlanner(config));
             return ExitCode.OK;
         }

@@ -1,6 +1,7 @@
 package org.expertpool.harness.cli;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +33,7 @@ final class TraceMergeCommand implements Callable<Integer> {
     @Parameters(
             arity = "1..*",
             paramLabel = "FILE",
-            description = "Traces to read, and last the canonical file to write.")
+            description = "Traces to read, and last a new canonical file to write.")
     private List<Path> files;
 
     @Option(names = "--streams", required = true, paramLabel = "K", description = "Sequences side by side.")
@@ -53,6 +54,10 @@ final class TraceMergeCommand implements Callable<Integer> {
             throw new BadInputException("one file given, expected at least one to read and one to write");
         }
         Path out = files.get(files.size() - 1);
+        if (Files.exists(out)) {
+            // Where the output was forgotten, the last trace stands in its place.
+            throw new BadInputException(out + ": exists, expected the name of a new file to write, last");
+        }
         List<RoutingTrace> traces = new ArrayList<>();
         try {
             for (Path in : files.subList(0, files.size() - 1)) {

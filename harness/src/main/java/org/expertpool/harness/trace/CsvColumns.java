@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What the columns of a CSV trace are, from its first line. Columns come in the order sequence (optional), token, layer;
@@ -20,6 +22,7 @@ record CsvColumns(boolean headed, boolean sequenced, boolean longForm, int exper
     private static final Set<String> SEQUENCE = Set.of("seq", "sequence", "seq_idx");
     private static final Set<String> TOKEN = Set.of("token", "token_idx", "pos", "position");
     private static final Set<String> LAYER = Set.of("layer", "layer_idx");
+    private static final Pattern NUMBERED = Pattern.compile("(.*?)(\\d{1,8})");
     private static final String FORMS =
             "seq,pos,layer,e0..,w0.. or token,layer,e0.. or token,layer,lane,expert,weight as the header";
 
@@ -95,7 +98,28 @@ record CsvColumns(boolean headed, boolean sequenced, boolean longForm, int exper
             throw file.bad(
                     line, experts + " expert and " + weights + " weight columns, expected as many weights or none");
         }
+        requireCounting(file, line, keys, rest.subList(0, experts));
+        requireCounting(file, line, keys + experts, rest.subList(experts, rest.size()));
         return new CsvColumns(true, sequenced, false, experts, weights > 0);
+    }
+
+    /** Columns are taken in their order: numbers in their names that say another one are not what they seem. */
+    private static void requireCounting(TextFile file, long line, int before, List<String> names) {
+        for (int i = 1; i < names.size(); i++) {
+            Matcher last = NUMBERED.matcher(names.get(i - 1));
+            Matcher next = NUMBERED.matcher(names.get(i));
+            boolean counts = last.matches()
+                    ? next.matches()
+                            && next.group(1).equals(last.group(1))
+                            && Integer.parseInt(next.group(2)) == Integer.parseInt(last.group(2)) + 1
+                    : !names.subList(0, i).contains(names.get(i));
+            if (!counts) {
+                throw file.bad(
+                        line,
+                        "column " + (before + i + 1) + " is '" + shorten(names.get(i)) + "' after '"
+                                + shorten(names.get(i - 1)) + "', expected names that count up");
+            }
+        }
     }
 
     private static String shorten(String text) {

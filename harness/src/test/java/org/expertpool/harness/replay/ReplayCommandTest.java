@@ -225,6 +225,23 @@ class ReplayCommandTest {
         assertThat(poolbench(commandLine(steps))).isEqualTo(new CommandResult(2, "", toFile.err()));
     }
 
+    /** The parser's advice is for who calls it. */
+    @Test
+    void whatIsNotJsonIsSaidInTheWordsOfTheFile() throws IOException {
+        assertThat(replay("{\"layer\":0,\"ids\":[1]").err())
+                .endsWith(
+                        ":1: column 21 is not JSON, expected one object a line: Unexpected end-of-input: expected close"
+                                + " marker for Object\n");
+        assertThat(replay("{\"layer\":0,\"ids\":[1],\"weights\":[NaN]}").err())
+                .endsWith(": Non-standard token 'NaN'\n");
+    }
+
+    @Test
+    void aGraphWithoutADeviceIsRefused() throws IOException {
+        assertThat(poolbench(commandLine(write("{\"layer\":0,\"ids\":[0]}"), "--graph")))
+                .isEqualTo(new CommandResult(2, "", "poolbench replay: --graph: expected --backend cuda beside it\n"));
+    }
+
     @Test
     void refusesWhatIsNotUtf8() throws IOException {
         Path steps = folder.resolve("steps.jsonl");

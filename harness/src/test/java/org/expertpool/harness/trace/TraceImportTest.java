@@ -215,6 +215,10 @@ class TraceImportTest {
                 bad("seq,pos,layer,e0,e1,w0\n" + row, " line 1: 2 expert and 1 weight columns"),
                 bad("seq,pos,layer,e0,note\n" + row, " line 1: column 5 is 'note', expected experts"),
                 bad("seq,layer,pos,e0,e1\n" + row, " line 1: the header is 'seq,layer,pos,e0,e1', expected"),
+                bad("seq,pos,layer,e0,e0\n" + row, " line 1: column 5 is 'e0' after 'e0', expected names that"),
+                bad("seq,pos,layer,e1,e0\n" + row, " line 1: column 5 is 'e0' after 'e1', expected names that"),
+                bad("seq,pos,layer,e0,e1,w0,w2\n" + row, " line 1: column 7 is 'w2' after 'w0', expected"),
+                bad("token,layer,ea,ea\n" + row, " line 1: column 4 is 'ea' after 'ea', expected"),
                 bad("seq,pos,layer\n" + row, " line 1: the header is 'seq,pos,layer', expected"),
                 bad(
                         "token,layer,lane,id\n",

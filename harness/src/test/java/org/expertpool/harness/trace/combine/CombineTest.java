@@ -231,6 +231,13 @@ class CombineTest {
         Path union = folder.resolve("union.trace");
         assertThat(Main.run("trace", "merge", "--streams", "2", in.toString(), merged.toString()))
                 .isZero();
+        // The output forgotten: the last trace is not written over.
+        assertThat(CommandResult.poolbench("trace", "merge", in.toString(), merged.toString(), "--streams", "2"))
+                .isEqualTo(new CommandResult(
+                        2,
+                        "",
+                        "poolbench trace merge: " + merged
+                                + ": exists, expected the name of a new file to write, last\n"));
         assertThat(CommandResult.poolbench("trace", "merge", in.toString(), "--streams", "2"))
                 .isEqualTo(new CommandResult(
                         2,
