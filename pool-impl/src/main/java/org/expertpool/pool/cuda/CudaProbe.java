@@ -15,6 +15,7 @@ import java.util.stream.Stream;
  */
 public final class CudaProbe {
     private static final String TEMPORARY_FOLDER = "java.io.tmpdir";
+    private static final String LINK_ERROR = "java.lang.UnsatisfiedLinkError: ";
 
     private CudaProbe() {}
 
@@ -30,7 +31,8 @@ public final class CudaProbe {
         try {
             return withPrivateTemporaryFolder(() -> query(library.get()));
         } catch (LinkageError | RuntimeException | IOException failure) {
-            return new CudaStatus.Missing(library.get() + " does not load: " + firstLine(failure));
+            String reason = reason(failure).replace(library.get() + ": ", "");
+            return new CudaStatus.Missing(library.get() + " does not load: " + reason);
         }
     }
 
@@ -81,7 +83,17 @@ public final class CudaProbe {
         }
     }
 
-    private static String firstLine(Throwable failure) {
+    /** The linker's words where there are some: JCuda tells of all it tried, and a second time the JVM tells of the first. */
+    private static String reason(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            Optional<String> last = String.valueOf(at.getMessage())
+                    .lines()
+                    .filter(line -> line.startsWith(LINK_ERROR))
+                    .reduce((earlier, later) -> later);
+            if (last.isPresent()) {
+                return last.get().substring(LINK_ERROR.length()).replaceFirst("^\\S*JCudaDriver\\S*: ", "");
+            }
+        }
         String message = String.valueOf(failure.getMessage()).strip();
         return message.lines().findFirst().orElse(failure.getClass().getSimpleName());
     }

@@ -36,7 +36,9 @@ final class DriverLibrary {
         for (String folder : List.of("/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")) {
             candidates.add(Path.of(folder, NAME));
         }
-        return candidates.stream().filter(Files::isReadable).findFirst();
+        return candidates.stream()
+                .filter(path -> Files.isReadable(path) && !Files.isDirectory(path))
+                .findFirst();
     }
 
     static DriverKind kind(Path library) throws IOException {

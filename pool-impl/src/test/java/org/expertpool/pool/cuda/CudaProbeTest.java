@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +23,9 @@ class CudaProbeTest {
     /** What the child JVM runs. */
     static final class PrintStatus {
         public static void main(String[] arguments) {
-            System.out.println(CudaProbe.probe());
+            CudaStatus status = CudaProbe.probe();
+            CudaStatus again = CudaProbe.probe(); // commands ask more than once
+            System.out.println(again.equals(status) ? status : status + ", then " + again);
         }
     }
 
@@ -63,7 +66,13 @@ class CudaProbeTest {
     @Test
     void reportsAFileThatIsNoLibrary() throws Exception {
         Path broken = Files.writeString(library(), "not a library");
-        assertThat(probe(Map.of())).startsWith("Missing[reason=" + broken + " does not load: ");
+        assertThat(probe(Map.of())).isEqualTo("Missing[reason=" + broken + " does not load: file too short]");
+    }
+
+    @Test
+    void passesOverAFolderOfThatName() throws Exception {
+        Files.createDirectories(library());
+        assertThat(DriverLibrary.find(library().getParent().toString())).isNotEqualTo(Optional.of(library()));
     }
 
     @Test

@@ -105,7 +105,7 @@ public final class DeviceConversion implements AutoCloseable {
             try {
                 alphas[projection] = packer.type().alpha(globalScales[index], tables[projection].log2Factor());
             } catch (BadInputException refused) {
-                throw new BadInputException(where + refused.getMessage());
+                throw new BadInputException(where + refused.getMessage(), refused);
             }
         }
         return new ExpertPacker.Packed(
