@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Draws every figure that a results file has the rows for. */
 public final class Figures {
@@ -41,10 +42,18 @@ public final class Figures {
      * @throws FigureException where drawing or writing fails
      */
     public static List<Path> drawAll(Path resultsDir, Path outDir) {
-        ResultsTable table = ResultsTable.read(resultsDir.resolve("results.csv"));
+        return drawTogether(List.of(resultsDir), outDir);
+    }
+
+    /** The same of several runs of one experiment, such as shards that were never whole, as if they were one. */
+    public static List<Path> drawTogether(List<Path> resultsDirs, Path outDir) {
+        List<ResultsTable> tables = resultsDirs.stream()
+                .map(directory -> ResultsTable.read(directory.resolve("results.csv")))
+                .toList();
+        ResultsTable table = ResultsTable.joined(tables);
         Map<Path, byte[]> files = new LinkedHashMap<>();
         List<FigureData> figures = new ArrayList<>(of(table));
-        figures.addAll(details(resultsDir, table));
+        figures.addAll(details(resultsDirs, table));
         for (FigureData figure : figures) {
             files.putAll(render(figure, outDir));
         }
@@ -67,17 +76,17 @@ public final class Figures {
     }
 
     /** What there is to draw of the cells that a run took apart. */
-    static List<FigureData> details(Path resultsDir, ResultsTable table) {
+    static List<FigureData> details(List<Path> resultsDirs, ResultsTable table) {
         List<FigureData> drawn = new ArrayList<>();
+        Function<String, List<ResultsRow>> lines = name -> resultsDirs.stream()
+                .flatMap(directory -> DetailRows.read(directory, name, table).stream())
+                .toList();
         for (DetailFigure figure : List.of(DetailFigure.AFTER_START, DetailFigure.OVER_TIME)) {
-            drawn.addAll(figure.of(table, DetailRows.read(resultsDir, figure.table(), table)));
+            drawn.addAll(figure.of(table, lines.apply(figure.table())));
         }
-        MissesByLayer.of(table, DetailRows.read(resultsDir, MissesByLayer.TABLE, table))
-                .ifPresent(drawn::add);
-        DecodeTimes.of(table, DetailRows.read(resultsDir, DecodeTimes.TABLE, table))
-                .ifPresent(drawn::add);
-        LayerParts.of(table, DetailRows.read(resultsDir, LayerParts.TABLE, table))
-                .ifPresent(drawn::add);
+        MissesByLayer.of(table, lines.apply(MissesByLayer.TABLE)).ifPresent(drawn::add);
+        DecodeTimes.of(table, lines.apply(DecodeTimes.TABLE)).ifPresent(drawn::add);
+        LayerParts.of(table, lines.apply(LayerParts.TABLE)).ifPresent(drawn::add);
         return drawn;
     }
 

@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,6 +79,38 @@ record ResultsTable(String file, List<String> columns, List<ResultsRow> rows) {
             throw new BadResultsException(
                     csv + " line 1: " + badHeader.getMessage() + ", expected each column name once", badHeader);
         }
+    }
+
+    /**
+     * The rows of several runs of one experiment as if they were of one, what was reported elsewhere once. Throws
+     * {@link BadResultsException} where experiments differ, or a cell is in two runs: two states of one cell are no repetitions.
+     */
+    static ResultsTable joined(List<ResultsTable> tables) {
+        if (tables.size() == 1) {
+            return tables.get(0);
+        }
+        Set<String> columns = new LinkedHashSet<>();
+        Map<String, ResultsRow> cells = new HashMap<>();
+        List<ResultsRow> rows = new ArrayList<>();
+        for (ResultsTable table : tables) {
+            columns.addAll(table.columns());
+            Set<String> before = Set.copyOf(cells.keySet());
+            for (ResultsRow row : table.rows()) {
+                String cell = row.text("cell");
+                ResultsRow other = before.contains(cell) ? cells.get(cell) : null;
+                if (other == null) {
+                    cells.put(cell, row);
+                    rows.add(row);
+                } else if (!row.text("basis").equals("reported")) {
+                    throw row.bad("cell", "a cell of one run alone, not of " + other.file() + " too", null);
+                }
+                if (!row.text("experiment").equals(rows.get(0).text("experiment"))) {
+                    throw row.bad(
+                            "experiment", "runs of one, as of " + tables.get(0).file(), null);
+                }
+            }
+        }
+        return new ResultsTable(tables.get(0).file(), List.copyOf(columns), rows);
     }
 
     private static ResultsTable check(String file, CSVParser parser) {

@@ -1,6 +1,7 @@
 package org.expertpool.plots;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
@@ -70,6 +71,26 @@ class DeviceFiguresTest {
                 .containsExactly(tuple(614.87, "615 s"));
     }
 
+    /** Two shards that were never whole: what was reported stands once, and a cell of both is refused. */
+    @Test
+    void runsOfOneExperimentAreDrawnTogether() throws IOException {
+        String reported = "1,e,reported=r,1,ok,reported,pool,,o,m,,208,evict.lru,,262144,,,,,,,,,615,65536,,,,seed\n";
+        ResultsTable one = table(prompt("resident", "", 4096, 512, 1), reported);
+        ResultsTable two = table(prompt("resident", "", 65_536, 512, 16), reported);
+        FigureData figure = named(ResultsTable.joined(List.of(one, two)), "time-to-first-token");
+        assertThat(figure.series()).hasSize(2);
+        assertThat(figure.series().get(0).points()).containsExactly(Point.of(4096, 1), Point.of(65_536, 16));
+        assertThat(figure.series().get(1).points()).hasSize(1);
+        assertThatThrownBy(() -> ResultsTable.joined(List.of(one, two, one)))
+                .isInstanceOf(BadResultsException.class)
+                .hasMessageContaining("line 2, column cell: 'engine=resident,input_tokens=4096,chunk_tokens=512'")
+                .hasMessageContaining("expected a cell of one run alone");
+        ResultsTable other = table(prompt("resident", "", 8192, 512, 2).replace("1,e,", "1,f,"));
+        assertThatThrownBy(() -> ResultsTable.joined(List.of(one, other)))
+                .isInstanceOf(BadResultsException.class)
+                .hasMessageContaining("column experiment: 'f', expected runs of one");
+    }
+
     @Test
     void inputsInChunksOfSeveralSizesMakeNoCurveOverTheirLength() throws IOException {
         assertThat(Figures.of(table(prompt("pool", "", 4096, 512, 5), prompt("pool", "", 65_536, 8192, 7))))
@@ -89,7 +110,7 @@ class DeviceFiguresTest {
                 "engine=pool,rows=258",0,50,4
                 "engine=pool,rows=258",50,30,2
                 """);
-        FigureData figure = Figures.details(dir, table).get(0);
+        FigureData figure = Figures.details(List.of(dir), table).get(0);
         assertThat(figure.name()).isEqualTo("decode-over-time");
         assertThat(figure.series()).extracting(Series::label).containsExactly("engine resident", "engine pool");
         assertThat(figure.series().get(0).points()).containsExactly(Point.of(50, 1.25), Point.of(80, 1.5));

@@ -141,7 +141,7 @@ class LabFiguresTest {
                 details.resolve("layers.csv"),
                 "cell,layer,selections,hits,misses,promoted,hit_ratio\n%s,0,8,4,4,4,0.5\n%s,1,8,6,2,2,0.75\n"
                         .formatted(cells, cells));
-        List<FigureData> figures = Figures.details(dir, table);
+        List<FigureData> figures = Figures.details(List.of(dir), table);
         assertThat(figures.stream().map(FigureData::name)).containsExactly("hit-ratio-after-switch", "misses-by-layer");
         assertThat(figures.get(0).title()).endsWith(", N = 16");
         assertThat(figures.get(0).series()).singleElement().satisfies(series -> {
@@ -161,11 +161,11 @@ class LabFiguresTest {
         ResultsTable table = table(16);
         Path file = Files.createDirectories(dir.resolve("details")).resolve("layers.csv");
         Files.writeString(file, "cell,layer,hit_ratio\nrows=17,0,0.5\n");
-        assertThatThrownBy(() -> Figures.details(dir, table))
+        assertThatThrownBy(() -> Figures.details(List.of(dir), table))
                 .isInstanceOf(BadResultsException.class)
                 .hasMessageContaining("layers.csv line 2, column cell: 'rows=17'");
         Files.writeString(file, "cell,layer,hit_ratio\nrows=17,0\n");
-        assertThatThrownBy(() -> Figures.details(dir, table))
+        assertThatThrownBy(() -> Figures.details(List.of(dir), table))
                 .isInstanceOf(BadResultsException.class)
                 .hasMessageContaining("line 2: 2 fields, expected 3");
     }
@@ -199,7 +199,7 @@ class LabFiguresTest {
                 some,0.5,90,30,20,3,25,,-2,70
                 """);
         ResultsTable table = ResultsTable.read(dir.resolve("results.csv"));
-        FigureData figure = Figures.details(dir, table).get(0);
+        FigureData figure = Figures.details(List.of(dir), table).get(0);
         assertThat(figure.name()).isEqualTo("time-of-a-layer");
         assertThat(figure.y().names()).containsExactly("N = 258, dense reads, no graph", "all resident");
         assertThat(figure.series().stream().map(Series::label))

@@ -29,9 +29,17 @@ final class PlotCommand implements Callable<Integer> {
             description = "Where the figures go (default: each DIR's own figures folder).")
     private Path out;
 
+    @Option(
+            names = "--together",
+            description = "Figures of all DIRs at once, runs of one experiment without a cell in common.")
+    private boolean together;
+
     @Override
     public Integer call() throws Exception {
-        if (out != null && directories.size() > 1) {
+        if (together && out == null) {
+            throw new BadInputException("--together without --out, expected a directory for the figures of all");
+        }
+        if (out != null && directories.size() > 1 && !together) {
             throw new BadInputException("--out " + out + " with " + directories.size()
                     + " directories: expected one, since their figures have the same names");
         }
@@ -42,17 +50,23 @@ final class PlotCommand implements Callable<Integer> {
             if (!Files.isDirectory(directory)) {
                 throw new BadInputException(directory + ": no such directory, expected the results of a run");
             }
-            draw(directory, out == null ? directory.resolve("figures") : out);
+        }
+        if (together) {
+            draw(directories, out);
+            return ExitCode.OK;
+        }
+        for (Path directory : directories) {
+            draw(List.of(directory), out == null ? directory.resolve("figures") : out);
         }
         return ExitCode.OK;
     }
 
-    private static void draw(Path directory, Path figures) {
+    private static void draw(List<Path> runs, Path figures) {
         try {
-            List<Path> drawn = Figures.drawAll(directory, figures);
+            List<Path> drawn = Figures.drawTogether(runs, figures);
             drawn.forEach(System.out::println);
             if (drawn.isEmpty()) {
-                System.err.println(directory + ": nothing to draw");
+                System.err.println(runs.get(0) + ": nothing to draw");
             }
         } catch (BadResultsException bad) {
             throw new BadInputException(bad.getMessage(), bad);

@@ -84,10 +84,22 @@ class ExperimentCommandsTest {
         assertThat(Main.run("compare", a, b, "--fail-on", "slower")).isZero();
         assertThat(printed()).contains("| hit_ratio ", "equal: ", "undecided: ");
 
+        refused("a cell of one run alone", "plot", a, b, "--together", "--out", a);
+        refused("--together without --out", "plot", a, b, "--together");
+
         // Of runs without a cell in common a gate would hold whatever they say.
         String other = folder.resolve("other").toString();
         assertThat(Main.run("run", definition, "--out", other, "--set", "rows=30,61"))
                 .isZero();
+        assertThat(Main.run(
+                        "plot",
+                        a,
+                        other,
+                        "--together",
+                        "--out",
+                        folder.resolve("both").toString()))
+                .isZero();
+        assertThat(folder.resolve("both/decode-speed-by-rows.png")).exists();
         refused("no cell is in both: " + a + " has '", "compare", a, other, "--fail-on", "slower");
 
         Path csv = folder.resolve("b/results.csv");
