@@ -35,7 +35,8 @@ record MeasuredDecode(Path directory, ResultRow row, Cell cell, ModelGeometry mo
         }
         if (found.isEmpty()) {
             throw new BadInputException(
-                    directories + ": no measured decode cell of one token a forward, expected some");
+                    String.join(", ", directories.stream().map(Path::toString).toList())
+                            + ": no measured decode cell of one token a forward, expected some");
         }
         return found;
     }
