@@ -90,10 +90,9 @@ class Fiber {
 // The copies that one thread has begun and not waited for, in groups.
 class AsyncCopies {
  public:
-  // 16 bytes; zeros where `from` is null, which are there at once, as nothing is read for them: the kernel for one token has
-  // some under way (fp16, past the end of K) when its blocks' next turn fills the same places.
+  // 16 bytes; zeros where `from` is null.
   void begin(void* to, const void* from, bool atOnce) {
-    if (atOnce || !from) Copy{to, from}.make();
+    if (atOnce) Copy{to, from}.make();
     else open_.push_back({to, from});
   }
   void endGroup() {

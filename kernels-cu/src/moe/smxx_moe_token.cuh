@@ -318,9 +318,9 @@ __device__ void tokenMoe(const MoeParams& p, uint8_t* shared) {
   static_assert(kProductBytes + sizeof(DecodeShared) <= kToken.warps() * kTokenWarpBytes);
   DecodeShared& own = *reinterpret_cast<DecodeShared*>(shared + kProductBytes);
   const int blocks = p.topK * Products::Product::block().parts(p.hidden, p.width);
-  waitCopies<0>();
   for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-    __syncthreads();  // what the turn before has used is free
+    waitCopies<0>();
+    __syncthreads();  // what the turn before has used is free, also of copies on their way
     decodeBlock<Products>(p, block, own, shared);
   }
 }
