@@ -127,7 +127,7 @@ enum Axis {
             case PARTITION -> oneOf(field, text(field, value), HOST_VIEW, STREAMED);
             case CONTEXT -> whole(field, value, 1, Long.MAX_VALUE);
             case WINDOW, DEVICE -> text(field, value);
-            case POLICY -> Policies.named(text(field, value)).fullName();
+            case POLICY -> policy(field, text(field, value));
             case SCOPE ->
                 oneOf(
                         field,
@@ -162,6 +162,14 @@ enum Axis {
         boolean ofPlacement = key.startsWith(CONTROL_PREFIX)
                 || Stream.of(POLICY, SCOPE, DECODE_TOKENS).map(Axis::key).anyMatch(key::equals);
         return !ofPlacement || isPlaced(engine);
+    }
+
+    private static String policy(String field, String name) {
+        try {
+            return Policies.named(name).fullName();
+        } catch (BadInputException unknown) {
+            throw new BadInputException(field + ": " + unknown.getMessage(), unknown);
+        }
     }
 
     private static String whole(String field, JsonNode value, long min, long max) {

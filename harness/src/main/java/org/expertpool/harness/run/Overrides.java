@@ -5,13 +5,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.toml.TomlMapper;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.expertpool.pool.BadInputException;
 
 /**
  * {@code --set key=value} applied to a definition before it is checked. An axis or {@code control.<name>} is set in
- * every matrix; any other key is a dotted path into the file. The value is TOML, or a bare word or comma-separated
+ * every matrix whose engine takes it; any other key is a dotted path into the file. The value is TOML, or a bare word or comma-separated
  * list of words.
  */
 final class Overrides {
@@ -37,6 +39,22 @@ final class Overrides {
     }
 
     private static void setAxis(ObjectNode root, String key, JsonNode value) {
+        List<ObjectNode> all = new ArrayList<>();
+        root.path("matrix").forEach(matrix -> {
+            if (matrix instanceof ObjectNode table) {
+                all.add(table);
+            }
+        });
+        List<ObjectNode> taking = all.stream()
+                .filter(matrix -> Axis.isOf(engine(root, matrix), key))
+                .toList();
+        if (taking.size() < all.size()) {
+            if (taking.isEmpty()) {
+                throw new BadInputException("--set " + key + ": no matrix has an engine that takes it");
+            }
+            taking.forEach(matrix -> put(matrix, key, value, key));
+            return;
+        }
         put(root, "axes." + key, value, key);
         for (JsonNode matrix : root.path("matrix")) {
             if (matrix instanceof ObjectNode table) {
@@ -46,6 +64,15 @@ final class Overrides {
                 }
             }
         }
+    }
+
+    private static String engine(ObjectNode root, ObjectNode matrix) {
+        JsonNode engine = Stream.of(matrix, root.path("axes"), root)
+                .map(table -> table.path(Axis.ENGINE.key()))
+                .filter(found -> !found.isMissingNode())
+                .findFirst()
+                .orElse(root.path(Axis.ENGINE.key()));
+        return (engine.isArray() ? engine.path(0) : engine).asText(Axis.POOL);
     }
 
     private static void put(ObjectNode root, String path, JsonNode value, String setting) {

@@ -173,6 +173,30 @@ class DefinitionReaderTest {
                 .hasMessageContaining("expected 64 lower-case hex digits");
     }
 
+    /** A bound to compare with takes no N: the N that someone wants to look at is the pool's. */
+    @Test
+    void anAxisIsSetWhereTheEngineTakesIt() throws IOException {
+        String resident = Definitions.SMALL + """
+                [[matrix]]
+                engine = "resident"
+                window = "warm"
+                """;
+        Definition definition = Definitions.read(folder, resident, "rows=31,62", "control.promoteLimit=[2]");
+        List<String> pools =
+                definition.cells().stream().filter(Cell::isPool).map(Cell::id).toList();
+        assertThat(pools).hasSize(8).allMatch(cell -> cell.contains("control.promoteLimit=2,rows="));
+        assertThat(pools).anyMatch(cell -> cell.contains("rows=31")).noneMatch(cell -> cell.contains("rows=16"));
+        assertThat(definition.cells().stream().filter(cell -> !cell.isPool()))
+                .singleElement()
+                .satisfies(cell -> assertThat(cell.engine()).isEqualTo("resident"));
+        String alone = resident.substring(0, resident.indexOf("[[matrix]]")) + "engine = \"resident\"\n[[matrix]]\n";
+        assertThatThrownBy(() -> Definitions.read(folder, alone, "rows=31"))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("--set rows: no matrix has an engine that takes it");
+        assertThatThrownBy(() -> Definitions.read(folder, Definitions.SMALL, "policy=lruu"))
+                .hasMessageContaining("definition-under-test.toml: axes.policy: policy \"lruu\"");
+    }
+
     @Test
     void badOverridesSayWhatTheyAre() {
         assertThatThrownBy(() -> Definitions.read(folder, Definitions.SMALL, "rows"))
