@@ -29,6 +29,11 @@ interface CellBackend extends AutoCloseable {
     /** Rough time that these cells take together, seconds. */
     double estimateSeconds(List<Cell> cells);
 
+    /** What part of a run's time is estimated, in words behind it; empty for all of it. */
+    default String estimated() {
+        return "";
+    }
+
     /** What went into the cells measured so far, such as traces with their hashes or seeds, by name. */
     default Map<String, String> inputs() {
         return Map.of();

@@ -73,6 +73,11 @@ final class CudaBackend implements CellBackend {
     }
 
     @Override
+    public String estimated() {
+        return ", to load rows alone";
+    }
+
+    @Override
     public Map<String, String> inputs() {
         Map<String, String> inputs = new TreeMap<>(traces.sources());
         inputs.put("weights", weights.source());

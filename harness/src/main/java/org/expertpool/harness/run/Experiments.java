@@ -70,7 +70,7 @@ public final class Experiments {
 
     /** Runs, or on a dry run lists what would run; false if a cell or a check failed. */
     public boolean run(Request request) throws IOException {
-        if (request.backend().equals("cuda")) {
+        if (request.backend().equals("cuda") && !request.dryRun()) { // a plan needs no device
             CudaContext.whyNot().ifPresent(reason -> {
                 throw new BadInputException("--backend cuda: " + reason + ", expected auto, model or java");
             });
@@ -161,11 +161,12 @@ public final class Experiments {
         cells.forEach(cell -> out.println(cell.id()));
         out.println(String.format(
                 Locale.ROOT,
-                "%d cells x %d repetitions, %d simulations, backend %s, about %.0f s",
+                "%d cells x %d repetitions, %d simulations, backend %s, about %.0f s%s",
                 cells.size(),
                 repetitions,
                 simulations,
                 backend.name(),
-                backend.estimateSeconds(cells)));
+                backend.estimateSeconds(cells),
+                backend.estimated()));
     }
 }

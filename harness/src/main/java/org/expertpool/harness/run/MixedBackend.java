@@ -34,6 +34,11 @@ final class MixedBackend implements CellBackend {
     }
 
     @Override
+    public String estimated() {
+        return measured.estimated();
+    }
+
+    @Override
     public double estimateSeconds(List<Cell> cells) {
         return measured.estimateSeconds(those(cells, measured)) + modelled.estimateSeconds(those(cells, modelled));
     }

@@ -165,6 +165,16 @@ class ExperimentCommandsTest {
     }
 
     @Test
+    void aPlanForADeviceNeedsNone() {
+        assertThat(Main.run("run", definition, "--backend", "cuda", "--dry-run"))
+                .isZero();
+        assertThat(printed())
+                .startsWith("rows=31,graph_mode=none\n")
+                .contains("backend cuda, about ")
+                .endsWith(" s, to load rows alone\n");
+    }
+
+    @Test
     void anAbsentTraceFileSkipsEveryCellAndIsNoFailure() throws IOException {
         String absent = DEFINITION
                 .replace("preset = \"qwen3.8-flash-next-prose\"", "file = \"no-such.csv\"")
