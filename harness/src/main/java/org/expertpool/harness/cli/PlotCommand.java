@@ -1,8 +1,10 @@
 package org.expertpool.harness.cli;
 
+import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.expertpool.plots.BadResultsException;
@@ -26,7 +28,9 @@ final class PlotCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "Where the figures go (default: each DIR's own figures folder).")
+            description =
+                    "Where the figures go, of several DIRs each into a folder with its name (default: each DIR's own"
+                            + " figures folder).")
     private Path out;
 
     @Option(
@@ -38,10 +42,6 @@ final class PlotCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         if (together && out == null) {
             throw new BadInputException("--together without --out, expected a directory for the figures of all");
-        }
-        if (out != null && directories.size() > 1 && !together) {
-            throw new BadInputException("--out " + out + " with " + directories.size()
-                    + " directories: expected one, since their figures have the same names");
         }
         if (out != null && Files.exists(out) && !Files.isDirectory(out)) {
             throw new BadInputException("--out " + out + ": is a file, expected a directory");
@@ -55,10 +55,35 @@ final class PlotCommand implements Callable<Integer> {
             draw(directories, out);
             return ExitCode.OK;
         }
-        for (Path directory : directories) {
-            draw(List.of(directory), out == null ? directory.resolve("figures") : out);
+        List<Path> targets = targets();
+        for (int i = 0; i < directories.size(); i++) {
+            draw(List.of(directories.get(i)), targets.get(i));
         }
         return ExitCode.OK;
+    }
+
+    /** A folder for the figures of each run: those of several runs have the same names. */
+    private List<Path> targets() throws IOException {
+        if (out == null) {
+            return directories.stream()
+                    .map(directory -> directory.resolve("figures"))
+                    .toList();
+        }
+        if (directories.size() == 1) {
+            return List.of(out);
+        }
+        List<Path> targets = new ArrayList<>();
+        for (Path directory : directories) {
+            Path real = directory.toRealPath(); // NAME/DATE.N of a run in its place
+            Path parent = real.getParent() == null ? null : real.getParent().getFileName();
+            Path target = out.resolve((parent == null ? "" : parent + "-") + real.getFileName());
+            if (targets.contains(target)) {
+                throw new BadInputException("--out " + out + ": figures of " + directory + " would lie in " + target
+                        + " as those of another, expected directories of different names");
+            }
+            targets.add(target);
+        }
+        return targets;
     }
 
     private static void draw(List<Path> runs, Path figures) {

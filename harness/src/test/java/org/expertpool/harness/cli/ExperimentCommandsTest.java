@@ -84,6 +84,12 @@ class ExperimentCommandsTest {
         assertThat(Main.run("compare", a, b, "--fail-on", "slower")).isZero();
         assertThat(printed()).contains("| hit_ratio ", "equal: ", "undecided: ");
 
+        Path both = folder.resolve("both");
+        assertThat(Main.run("plot", a, b, "--out", both.toString())).isZero();
+        String parent = folder.getFileName().toString();
+        assertThat(both.resolve(parent + "-a")).isNotEmptyDirectory();
+        assertThat(both.resolve(parent + "-b")).isNotEmptyDirectory();
+
         refused("a cell of one run alone", "plot", a, b, "--together", "--out", a);
         refused("--together without --out", "plot", a, b, "--together");
 
@@ -230,7 +236,13 @@ class ExperimentCommandsTest {
         Files.writeString(full.resolve("results.csv"), "policy,scope\n");
         refused("no column schema", "plot", full.toString());
         Files.delete(full.resolve("results.csv"));
-        refused("expected one", "plot", full.toString(), full.toString(), "--out", full.toString());
+        refused(
+                "expected directories of different names",
+                "plot",
+                full.toString(),
+                full.toString(),
+                "--out",
+                full.toString());
         refused("no such file", "compare", full.toString(), full.toString());
         refused(
                 "is a file, expected a directory",

@@ -101,6 +101,8 @@ final class JsonText {
         }
         JsonLocation at = json.getLocation();
         String where = at == null ? "" : " line " + at.getLineNr() + " column " + at.getColumnNr();
-        return new BadInputException(place + where + ": not JSON: " + shown(json.getOriginalMessage()), malformed);
+        // Where the parser's own text tells of its source, it tells what it was not given.
+        String problem = json.getOriginalMessage().replaceFirst(" \\(start marker.*", "");
+        return new BadInputException(place + where + ": not JSON: " + shown(problem), malformed);
     }
 }

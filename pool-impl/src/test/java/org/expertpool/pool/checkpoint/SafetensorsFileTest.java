@@ -79,6 +79,7 @@ class SafetensorsFileTest {
                 "{`a`:{`dtype`:`U8`,`shape`:[6],`data_offsets`:[0,6]}} {} | text after the end",
                 "{`a`:{`dtype`:`U8`,`shape`:[6],`data_offsets`:[0,6]} | not JSON",
                 "#{} | does not begin with '{'",
+                "{`a`: | Unexpected end-of-input within/between Object entries",
                 "{{ | not JSON"
             })
     void refusesBadHeaders(String header, String problem) throws IOException {
