@@ -38,12 +38,7 @@ public record Comparison(List<Line> lines, List<String> onlyInA, List<String> on
             double medianB,
             int repetitions,
             MedianRatio ratio,
-            Verdict verdict) {
-        /** Whether there are repetitions enough for the interval to say anything: redrawn, one value is always itself. */
-        boolean hasInterval() {
-            return repetitions >= Verdict.MIN_REPETITIONS && Double.isFinite(ratio.ratio());
-        }
-    }
+            Verdict verdict) {}
 
     public Comparison {
         lines = List.copyOf(lines);

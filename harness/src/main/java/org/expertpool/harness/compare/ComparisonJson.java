@@ -23,8 +23,8 @@ public final class ComparisonJson {
             put(object, "median_a", line.medianA());
             put(object, "median_b", line.medianB());
             put(object, "ratio", line.ratio().ratio());
-            put(object, "ratio_low", line.hasInterval() ? line.ratio().low() : Double.NaN);
-            put(object, "ratio_high", line.hasInterval() ? line.ratio().high() : Double.NaN);
+            put(object, "ratio_low", line.ratio().low());
+            put(object, "ratio_high", line.ratio().high());
             object.put("verdict", line.verdict().toString());
         }
         put(root, "only_in_a", comparison.onlyInA());

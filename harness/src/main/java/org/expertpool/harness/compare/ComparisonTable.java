@@ -27,10 +27,11 @@ public final class ComparisonTable {
                     number(line.medianA()),
                     number(line.medianB()),
                     ratio(line.ratio().ratio()),
-                    interval(line),
+                    interval(line.ratio()),
                     line.verdict().toString()));
         }
-        StringBuilder text = new StringBuilder(table.toString());
+        StringBuilder text =
+                new StringBuilder(comparison.hasCellInBoth() ? table.toString() : "No cell is in both runs.\n");
         comparison
                 .onlyInA()
                 .forEach(cell -> text.append("only in A: ").append(cell).append('\n'));
@@ -42,8 +43,9 @@ public final class ComparisonTable {
                 .filter(line -> line.repetitions() < Verdict.MIN_REPETITIONS)
                 .count();
         if (few > 0) {
-            text.append("of fewer than %d repetitions on a side, so without an interval or a verdict: %d\n"
-                    .formatted(Verdict.MIN_REPETITIONS, few));
+            text.append(
+                    "of fewer than %d repetitions on a side, whose intervals are no measure of anything, so without a verdict: %d\n"
+                            .formatted(Verdict.MIN_REPETITIONS, few));
         }
         verdicts.forEach((verdict, count) ->
                 text.append(verdict).append(": ").append(count).append('\n'));
@@ -58,8 +60,7 @@ public final class ComparisonTable {
         return Double.isNaN(value) ? "" : String.format(Locale.ROOT, "%.4f", value);
     }
 
-    private static String interval(Comparison.Line line) {
-        MedianRatio ratio = line.ratio();
-        return line.hasInterval() ? ratio(ratio.low()) + " to " + ratio(ratio.high()) : "";
+    private static String interval(MedianRatio ratio) {
+        return Double.isNaN(ratio.ratio()) ? "" : ratio(ratio.low()) + " to " + ratio(ratio.high());
     }
 }

@@ -107,6 +107,8 @@ class ExperimentCommandsTest {
                 .isZero();
         assertThat(folder.resolve("both/decode-speed-by-rows.png")).exists();
         refused("no cell is in both: " + a + " has '", "compare", a, other, "--fail-on", "slower");
+        assertThat(Main.run("compare", a, other)).isZero();
+        assertThat(printed()).contains("No cell is in both runs.\nonly in A: rows=31,graph_mode=none\n");
 
         Path csv = folder.resolve("b/results.csv");
         List<String> lines = Files.readAllLines(csv);
