@@ -52,9 +52,8 @@ public final class Main implements Runnable {
         System.exit(System.out.checkError() ? outputLost(exit) : exit);
     }
 
-    // Print streams keep failures to themselves: what a full disk did not take must not end as a success. Nothing is
-    // said
-    // where the reader has gone away, as "head" does.
+    // Print streams keep failures to themselves: what a full disk did not take must not end as a success.
+    // Nothing is said where the reader has gone away, as "head" does.
     private static int outputLost(int exit) {
         String problem = "not all was written";
         try {
