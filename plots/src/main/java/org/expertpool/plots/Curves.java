@@ -70,11 +70,15 @@ final class Curves {
                 .map(row -> y.apply(row).orElseThrow())
                 .sorted(Comparator.naturalOrder())
                 .toList();
-        int middle = values.size() / 2;
-        double median =
-                values.size() % 2 == 1 ? values.get(middle) : values.get(middle - 1) / 2 + values.get(middle) / 2;
         boolean outline = same.stream().allMatch(hollow);
-        return new Point(x, median, values.get(0), values.get(values.size() - 1), values.size(), outline, "", false);
+        return new Point(
+                x, median(values), values.get(0), values.get(values.size() - 1), values.size(), outline, "", false);
+    }
+
+    /** Of one value or more, ascending. */
+    static double median(List<Double> values) {
+        int middle = values.size() / 2;
+        return values.size() % 2 == 1 ? values.get(middle) : values.get(middle - 1) / 2 + values.get(middle) / 2;
     }
 
     private static Map<String, String> key(ResultsRow row, Set<String> ignored) {

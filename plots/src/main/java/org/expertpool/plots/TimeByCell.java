@@ -120,11 +120,9 @@ final class TimeByCell {
     }
 
     private static double median(List<ResultsRow> rows) {
-        double[] millis = rows.stream()
-                .mapToDouble(row -> row.number(MILLIS).orElseThrow())
+        return Curves.median(rows.stream()
+                .map(row -> row.number(MILLIS).orElseThrow())
                 .sorted()
-                .toArray();
-        int middle = millis.length / 2;
-        return millis.length % 2 == 1 ? millis[middle] : millis[middle - 1] / 2 + millis[middle] / 2;
+                .toList());
     }
 }

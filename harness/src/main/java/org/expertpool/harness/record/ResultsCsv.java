@@ -64,7 +64,7 @@ public final class ResultsCsv {
         } catch (NoSuchFileException missing) {
             throw new BadInputException(file + ": no such file, expected the results of a run", missing);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
+            throw PathProblem.unreadable(file, unreadable);
         }
         return parse(file.toString(), bytes);
     }

@@ -32,7 +32,7 @@ final class ReplayReader implements AutoCloseable {
         } catch (NoSuchFileException absent) {
             throw new BadInputException(file + ": no such file, expected JSON lines", absent);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
+            throw PathProblem.unreadable(file, unreadable);
         }
     }
 
@@ -67,7 +67,7 @@ final class ReplayReader implements AutoCloseable {
             }
             return true;
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
+            throw PathProblem.unreadable(file, unreadable);
         }
     }
 

@@ -76,7 +76,7 @@ final class DefinitionReader {
         } catch (CharacterCodingException malformed) {
             throw new BadInputException(file + ": not UTF-8 text, expected a definition", malformed);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
+            throw PathProblem.unreadable(file, unreadable);
         }
         TomlMapper toml = new TomlMapper();
         JsonNode tree;

@@ -3,6 +3,7 @@ package org.expertpool.harness.run;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.toml.TomlMapper;
 import java.util.ArrayList;
@@ -56,12 +57,10 @@ final class Overrides {
             return;
         }
         put(root, "axes." + key, value, key);
-        for (JsonNode matrix : root.path("matrix")) {
-            if (matrix instanceof ObjectNode table) {
-                JsonNode owner = key.startsWith(Axis.CONTROL_PREFIX) ? table.path("control") : table;
-                if (owner instanceof ObjectNode holder) {
-                    holder.remove(key.substring(key.lastIndexOf('.') + 1));
-                }
+        for (ObjectNode matrix : all) {
+            JsonNode owner = key.startsWith(Axis.CONTROL_PREFIX) ? matrix.path("control") : matrix;
+            if (owner instanceof ObjectNode holder) {
+                holder.remove(key.substring(key.lastIndexOf('.') + 1));
             }
         }
     }
@@ -71,7 +70,7 @@ final class Overrides {
                 .map(table -> table.path(Axis.ENGINE.key()))
                 .filter(found -> !found.isMissingNode())
                 .findFirst()
-                .orElse(root.path(Axis.ENGINE.key()));
+                .orElse(MissingNode.getInstance());
         return (engine.isArray() ? engine.path(0) : engine).asText(Axis.POOL);
     }
 

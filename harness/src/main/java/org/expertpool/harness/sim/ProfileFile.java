@@ -50,7 +50,7 @@ public final class ProfileFile {
         } catch (MalformedInputException binary) {
             throw new BadInputException(file + ": not UTF-8 text, expected CSV with the header " + HEADER, binary);
         } catch (IOException unreadable) {
-            throw new BadInputException(file + ": cannot be read: " + PathProblem.of(unreadable), unreadable);
+            throw PathProblem.unreadable(file, unreadable);
         }
     }
 
