@@ -173,6 +173,9 @@ int main() {
   FIELD(MoeParams, blockLanes);
   FIELD(MoeParams, hostLanes);
   FIELD(MoeParams, firstBlock);
+  STRUCT(PoolTokenParams);
+  FIELD(PoolTokenParams, plan);
+  FIELD(PoolTokenParams, moe);
 
   STRUCT(PartitionOutput);
   FIELD(PartitionOutput, missing);

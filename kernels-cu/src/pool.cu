@@ -8,6 +8,8 @@
 #include "moe/smxx_moe_general_fp16.cu"
 #include "moe/smxx_moe_token.cu"
 #include "moe/smxx_moe_token_fp16.cu"
+#include "moe/smxx_pool_token.cu"
+#include "moe/smxx_pool_token_fp16.cu"
 #include "plan/smxx_lru_plan.cu"
 #include "route/smxx_partition.cu"
 #include "route/smxx_route_replay.cu"

@@ -3,7 +3,7 @@
 // Threads run until they meet a barrier or a warp operation; those released together resume in a seeded random order, so
 // a missing barrier shows as a wrong result under some seed. Asynchronous copies are made when they are asked for or when
 // they are waited for, by chance, so a missing wait shows too, and a place that is filled too early. One block runs at a
-// time, or, where blocks wait for each other, all do in turns. What it can't show: memory ordering of real hardware, and speed.
+// time, or, where blocks wait for each other, all do in turns, which may end where a block has counted. What it can't show: memory ordering of real hardware, and speed.
 #pragma once
 
 #if !defined(__x86_64__)
@@ -181,6 +181,13 @@ class Block {
     fibers_[current_].switchTo(scheduler_);
   }
 
+  // By chance, lets other blocks run before the other threads of this one do.
+  void mayGiveTurn() {
+    if (random_() % 4 != 0) return;
+    givesTurn_ = true;
+    pause();
+  }
+
   // Every thread of the warp gives a value and sees all 32.
   template <typename Result>
   Result exchange(uint64_t mine, const std::function<Result(const uint64_t*)>& read) {
@@ -248,14 +255,16 @@ class Block {
   bool turn() {
     active = this;
     bool moved = false;
-    while (!runnable_.empty()) {
+    givesTurn_ = false;
+    while (!runnable_.empty() && !givesTurn_) {
       current_ = runnable_.back();
       runnable_.pop_back();
       const size_t paused = paused_.size();
       scheduler_.switchTo(fibers_[current_]);
-      moved |= paused_.size() == paused;
+      moved |= paused_.size() == paused || givesTurn_;
     }
-    std::swap(runnable_, paused_);
+    runnable_.insert(runnable_.end(), paused_.begin(), paused_.end());
+    paused_.clear();
     active = nullptr;
     return moved;
   }
@@ -280,6 +289,7 @@ class Block {
   int block_ = 0;
   int live_ = 0;
   bool anyTrue_ = false;
+  bool givesTurn_ = false;
 };
 
 inline Block& self() { return *Block::active; }
@@ -407,3 +417,20 @@ inline uint32_t __float_as_uint(float value) {
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
+
+// CPU versions of block_counts.cuh.
+namespace pool {
+
+inline void countUp(int32_t* count) {
+  ++*count;
+  cpu::self().mayGiveTurn();
+}
+inline int32_t countUpAndSee(int32_t* count) {
+  const int32_t before = (*count)++;
+  cpu::self().mayGiveTurn();
+  return before;
+}
+inline int32_t loadAcquire(const int32_t* from) { return *from; }
+inline void pauseBriefly() { cpu::self().pause(); }
+
+}  // namespace pool

@@ -6,6 +6,8 @@
 #include "moe/smxx_moe_decode.cuh"
 #include "moe/smxx_moe_general.cuh"
 #include "moe/smxx_moe_token.cuh"
+#include "moe/smxx_pool_token.cuh"
+#include "pool_token_case.h"
 
 namespace {
 
@@ -66,9 +68,44 @@ class CpuBackend {
     else aligned(p);
     test::requireBank(rows.bank, rows, way.name);
     if (rows.host != host) test::moeFailure(way.name + ": the host's rows have changed");
-    for (int32_t count : counts) {
-      if (count != 0) test::moeFailure("counts are not 0 after the call");
-    }
+    requireZero(counts);
+    return result;
+  }
+
+  test::MoeResult runPooled(test::PooledCall& pooled) {
+    case_ = &pooled.experts;
+    const test::MoeGeometry g = case_->g;
+    std::vector<int32_t> counts(test::decodeWords(g, card()));
+    test::MoeResult result{std::vector<uint16_t>(g.topK * g.width, 0x7fff), std::vector<uint16_t>(g.topK * g.hidden, 0x7fff),
+                           std::vector<uint16_t>(g.hidden, 0x7fff)};
+    std::memset(&pooled.output, 0x5a, sizeof pooled.output);
+    pooled.stepMap.assign(g.experts, 0x5a5a5a5a);
+    pool::PoolTokenParams p{};
+    p.plan = {pooled.slab.tables(), pooled.call.ids.data(), pooled.call.weights.data(), &pooled.output,
+              pooled.stepMap.data(), pooled.layer, g.topK};
+    const uint64_t stride = case_->rowBytes();
+    const uint8_t* s13 = pooled.bank.data() + case_->w13Bytes();
+    const uint8_t* w2 = s13 + case_->s13Bytes();
+    p.moe.activations = pooled.call.activations.data();
+    p.moe.weights = pooled.call.weights.data();
+    p.moe.alphas = case_->alphas.data();
+    p.moe.w13 = {pooled.bank.data(), stride};
+    p.moe.s13 = {s13, stride};
+    p.moe.w2 = {w2, stride};
+    p.moe.s2 = {w2 + case_->w2Bytes(), stride};
+    p.moe.host = {pooled.host.data(), stride};
+    p.moe.inner = result.inner.data();
+    p.moe.laneOut = result.laneOut.data();
+    p.moe.out = result.out.data();
+    p.moe.counts = counts.data();
+    p.moe.tokens = 1;
+    p.moe.topK = g.topK;
+    p.moe.hidden = g.hidden;
+    p.moe.width = g.width;
+    p.moe.experts = g.experts;
+    p.moe.blockLanes = p.moe.hostLanes = 1;
+    inTurns(card().poolGrid(g), 1, [&](auto type, uint8_t* shared) { pool::poolToken<decltype(type)>(p.plan, p.moe, shared); });
+    requireZero(counts);
     return result;
   }
 
@@ -85,6 +122,12 @@ class CpuBackend {
   }
 
  private:
+  static void requireZero(const std::vector<int32_t>& counts) {
+    for (int32_t count : counts) {
+      if (count != 0) test::moeFailure("counts are not 0 after the call");
+    }
+  }
+
   // What alignment writes, poisoned.
   struct BlockBuffers {
     BlockBuffers(int lanes, int experts, int blockLanes) {
@@ -119,18 +162,23 @@ class CpuBackend {
       using Products = pool::DecodeProducts<decltype(type), pool::kDecode, pool::kMissedGateUp>;
       std::vector<pool::DecodeShared> own(blocks);
       launchWaiting(pool::kDecode.threads(), blocks, pool::kDecode.sharedBytes(mostLanes),
-                    [&](uint8_t* shared) { pool::decodeBlock<Products>(p, blockIdx.x, own[blockIdx.x], shared); });
+                    [&](uint8_t* shared) { pool::decodeBlock<Products>(p, pool::lanesOf(p), pool::KnownRows{}, blockIdx.x, own[blockIdx.x], shared); });
     });
   }
 
-  // Every block has shared memory of its own, for they take turns.
   void token(const pool::MoeParams& p) {
-    const pool::TokenGrid grid = card().grid(case_->g);
+    inTurns(card().grid(case_->g), 0, [&](auto type, uint8_t* shared) { pool::tokenMoe<decltype(type)>(p, shared); });
+  }
+
+  // The blocks of a token's kernel and so many more, each with shared memory of its own, for they take turns.
+  template <typename Kernel>
+  void inTurns(const pool::TokenGrid& grid, int more, const Kernel& kernel) {
     const size_t sharedBytes = card().sharedBytes;
-    std::vector<uint8_t> shared(grid.blocks * sharedBytes, 0xff);
+    const int blocks = grid.blocks + more;
+    std::vector<uint8_t> shared(blocks * sharedBytes, 0xff);
     withType([&](auto type) {
-      cpu::Block::runInTurns(pool::kToken.threads(), grid.blocks, seed_++,
-                             [&] { pool::tokenMoe<decltype(type)>(p, shared.data() + blockIdx.x * sharedBytes); });
+      cpu::Block::runInTurns(pool::kToken.threads(), blocks, seed_++,
+                             [&] { kernel(type, shared.data() + blockIdx.x * sharedBytes); });
     });
     for (size_t i = 0; i < shared.size(); ++i) {
       if (i % sharedBytes >= size_t(grid.sharedBytes()) && shared[i] != 0xff) test::moeFailure("a kernel writes past its shared memory");
@@ -244,6 +292,8 @@ int main(int argc, char** argv) {
     test::exactNumbers(backend, {64, 64, 5, 2, type}, 2, seed);
     test::exactNumbers(backend, {64, 64, 1, 1, type}, 1, seed);
     test::oneToken(backend, {64, 128, 0, 0, type}, {3, 16}, seed);
+    test::pooledTokens(backend, {64, 64, 5, 2, type}, 3, 2, 60, seed);
+    test::pooledTokens(backend, {128, 192, 9, 4, type}, 2, 5, 40, seed + 1);
     test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);
     backend.inParts(true);
     test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);

@@ -77,8 +77,7 @@ inline Words4 loadShared4(const void* from) {
   std::memcpy(&v, from, sizeof v);
   return v;
 }
-inline int32_t loadAcquire(const int32_t* from) { return *from; }
-inline void pauseBriefly() { cpu::self().pause(); }
+inline void bringNear(const void* /*from*/) {}
 inline float loadEarly(const float* from) { return *from; }
 inline uint32_t loadRelaxed(const uint32_t* from) { return *from; }
 inline Words4 loadRelaxed4(const uint32_t* from) {

@@ -13,10 +13,12 @@ struct Card {
   int sharedBytes;
 
   pool::TokenGrid grid(const MoeGeometry& g) const { return {g.topK, g.hidden, g.width, multiprocessors}; }
+  // Beside the planner's block.
+  pool::TokenGrid poolGrid(const MoeGeometry& g) const { return {g.topK, g.hidden, g.width, multiprocessors - 1}; }
 };
 
 inline size_t decodeWords(const MoeGeometry& g, const Card& card) {
-  const pool::TokenGrid grid = card.grid(g);
+  const pool::TokenGrid grid = card.grid(g);  // that of a pool fits only where this does
   return pool::decodeCounts(g.hidden) + (grid.fits(card.sharedBytes) ? grid.exchangeWords() : 0);
 }
 

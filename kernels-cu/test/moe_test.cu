@@ -1,6 +1,7 @@
 // Conformance and timing of the MoE kernels on a GPU. Arguments: seed, folder for the CSV files; "profile" for one launch of
 // each of the best kernels and no more, "times" or "link" for the times alone, or those with rows on the host, "types" for those
-// of bf16 and fp16 in turn, "check" for a few cases, "conform" for all of them without times.
+// of bf16 and fp16 in turn, "pool" for those of a pool's token by one kernel and by two in turn, "check" for a few cases,
+// "conform" for all of them without times.
 //
 // Order: which MMA form gives which bits, correctness, then times. Any difference ends the program with status 1.
 #include <fstream>
@@ -15,6 +16,10 @@
 #include "moe/smxx_moe_general_fp16.cu"
 #include "moe/smxx_moe_token.cu"
 #include "moe/smxx_moe_token_fp16.cu"
+#include "moe/smxx_pool_token.cu"
+#include "moe/smxx_pool_token_fp16.cu"
+#include "plan/smxx_lru_plan.cu"
+#include "pool_token_case.h"
 
 namespace {
 
@@ -31,7 +36,8 @@ using test::MoeWay;
 using Ways = test::Kernels;
 
 // Raises the limits of a kernel that takes `bytes` of dynamic shared memory, and gives shared memory what L1 could have.
-void allowShared(void (*kernel)(pool::MoeParams), int bytes) {
+template <typename Params>
+void allowShared(void (*kernel)(Params), int bytes) {
   POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   POOL_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100));
 }
@@ -82,13 +88,22 @@ const test::Card& card() {
   return card;
 }
 
-void launchToken(const MoeKernels& kernels, const pool::MoeParams& p, cudaStream_t stream) {
-  const pool::TokenGrid grid = {p.topK, p.hidden, p.width, card().multiprocessors};
-  allowShared(kernels.token, grid.sharedBytes());
-  pool::MoeParams params = p;
+// Blocks of a token's kernel, one a multiprocessor, and `beside` of them that do something else.
+template <typename Params>
+void launchTogether(void (*kernel)(Params), const pool::MoeParams& p, int beside, Params params, cudaStream_t stream) {
+  const pool::TokenGrid grid = {p.topK, p.hidden, p.width, card().multiprocessors - beside};
+  allowShared(kernel, grid.sharedBytes());
   void* arguments[] = {&params};
-  POOL_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernels.token), grid.blocks, pool::kToken.threads(), arguments,
-                                              grid.sharedBytes(), stream));
+  POOL_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), grid.blocks + beside, pool::kToken.threads(),
+                                              arguments, grid.sharedBytes(), stream));
+}
+
+void launchToken(const MoeKernels& kernels, const pool::MoeParams& p, cudaStream_t stream) {
+  launchTogether(kernels.token, p, 0, p, stream);
+}
+
+void launchPoolToken(Activations type, const pool::PoolTokenParams& p, cudaStream_t stream) {
+  launchTogether(type == Activations::kFp16 ? smxx_pool_token_fp16 : smxx_pool_token, p.moe, 1, p, stream);
 }
 
 void launchAlign(const pool::MoeParams& p, cudaStream_t stream) {
@@ -270,6 +285,37 @@ class GpuBackend {
     return device.result();
   }
 
+  MoeResult runPooled(test::PooledCall& pooled) {
+    const MoeGeometry& g = pooled.experts.g;
+    test::PinnedBuffer<uint8_t> host(pooled.host.size());
+    std::copy(pooled.host.begin(), pooled.host.end(), host.data());
+    DeviceBuffer<uint8_t> bank(pooled.bank.size()), slab(pooled.slab.size());
+    bank.upload(pooled.bank.data(), bank.count());
+    slab.upload(static_cast<const uint8_t*>(pooled.slab.bytes()), slab.count());
+    DeviceBuffer<pool::ExpertAlphas> alphas(pooled.experts.alphas.size());
+    alphas.upload(pooled.experts.alphas.data(), alphas.count());
+    DeviceBuffer<pool::StepOutput> output(1);
+    DeviceBuffer<int32_t> stepMap(g.experts);
+    POOL_CUDA_CHECK(cudaMemset(output.data(), 0x5a, output.bytes()));
+    POOL_CUDA_CHECK(cudaMemset(stepMap.data(), 0x5a, stepMap.bytes()));
+    DeviceCall device(g, 1, 1);
+    device.setInputs(pooled.call, pooled.call.ids, pooled.call.ids);
+    pool::PoolTokenParams p{};
+    p.moe = device.params(bank.data(), host.deviceView(), pooled.experts.rowBytes(), nullptr, alphas.data(), {"pool", Ways::kToken, 1});
+    p.plan = {pooled.slab.layout.at(slab.data(), pooled.slab.geometry), p.moe.ids, p.moe.weights, output.data(), stepMap.data(),
+              pooled.layer, g.topK};
+    p.moe.ids = p.moe.rows = nullptr;  // the kernel finds them itself
+    launchPoolToken(g.type, p, nullptr);
+    POOL_CUDA_CHECK(cudaDeviceSynchronize());
+    bank.download(pooled.bank.data(), bank.count());
+    slab.download(static_cast<uint8_t*>(pooled.slab.bytes()), slab.count());
+    output.download(&pooled.output, 1);
+    pooled.stepMap.resize(g.experts);
+    stepMap.download(pooled.stepMap.data(), pooled.stepMap.size());
+    if (!std::equal(pooled.host.begin(), pooled.host.end(), host.data())) test::moeFailure("pooled: the host's rows have changed");
+    return device.result();
+  }
+
   test::AlignResult align(const std::vector<int32_t>& ids, int experts, int blockLanes) {
     DeviceBlocks blocks(static_cast<int>(ids.size()), experts, blockLanes);
     DeviceBuffer<int32_t> device(ids.size());
@@ -381,6 +427,13 @@ class TimedLayers {
     test::Graph graph_;
   };
 
+  int layers() const { return layers_; }
+
+  // A layer's call over all rows as one bank, missing ones on the host.
+  pool::MoeParams pooled(DeviceCall& call, int layer) {
+    return call.params(bank_.data(), hostRows(layer), kRowBytes, nullptr, alphas_.data(), {"pool", Ways::kToken, 1});
+  }
+
   void run(const MoeWay& way, const MoeCall& call, std::ofstream& csv, uint64_t seed, int missed = 0) {
     const int tokens = call.tokens;
     const int layers = way.rows == test::RowsIn::kHost && tokens > 4 ? std::min(layers_, 8) : layers_;
@@ -448,6 +501,118 @@ class TimedLayers {
   std::unique_ptr<test::RegisteredSlabs> host_;
 };
 
+// A pool of 258 rows a layer whose steps each miss so many experts, by planner and MoE in one kernel or one after the other.
+// Every replay begins with the same tables.
+class TimedPool {
+ public:
+  static constexpr int kResident = 258;
+
+  TimedPool(TimedLayers& layers, int missed, bool oneKernel, uint64_t seed)
+      : geometry_{"timed", layers.layers(), TimedLayers::kGeometry.experts, TimedLayers::kGeometry.topK, 1, kResident},
+        pristine_(geometry_),
+        slab_(pristine_.size()),
+        outputs_(geometry_.layers),
+        stepMaps_(size_t(geometry_.layers) * geometry_.experts) {
+    age(seed);
+    const MoeGeometry& g = TimedLayers::kGeometry;
+    MoeCall call = test::makeCall(g, test::Numbers::kRandom, 1, false, seed);
+    for (int layer = 0; layer < geometry_.layers; ++layer) {
+      route(missed, seed + layer, call);
+      keepHits(layer, missed, call);
+      calls_.emplace_back(new DeviceCall(g, 1, 1));
+      calls_.back()->setInputs(call, call.ids, call.ids);
+      pool::PoolTokenParams p{};
+      p.moe = layers.pooled(*calls_.back(), layer);
+      pool::StepOutput* output = outputs_.data() + layer;
+      p.plan = {pristine_.layout.at(slab_.data(), geometry_), p.moe.ids, p.moe.weights, output,
+                stepMaps_.data() + layer * geometry_.experts, layer, geometry_.topK};
+      p.moe.ids = output->safeIds;
+      p.moe.rows = output->routes;
+      p.moe.missRows = output->missRows;
+      params_.push_back(p);
+    }
+    const MoeKernels kernels = kernelsOf(Activations::kBf16);
+    graph_.reset(new test::Graph([&](cudaStream_t capture) {
+      for (const pool::PoolTokenParams& p : params_) {
+        if (oneKernel) {
+          launchPoolToken(Activations::kBf16, p, capture);
+          continue;
+        }
+        smxx_lru_plan<<<1, pool::kPlanThreads, 0, capture>>>(p.plan);
+        POOL_CUDA_CHECK(cudaGetLastError());
+        launchToken(kernels, p.moe, capture);
+      }
+    }));
+  }
+
+  double microsPerLayer() {
+    slab_.upload(static_cast<const uint8_t*>(pristine_.bytes()), slab_.count());
+    return graph_->timedReplayMicros() / geometry_.layers;
+  }
+
+  // What the last replay has left.
+  std::vector<uint16_t> outputs() {
+    std::vector<uint16_t> all;
+    for (const auto& call : calls_) {
+      const std::vector<uint16_t> out = call->result().out;
+      all.insert(all.end(), out.begin(), out.end());
+    }
+    return all;
+  }
+  test::TableSlab& tables() {
+    slab_.download(static_cast<uint8_t*>(left_.bytes()), slab_.count());
+    return left_;
+  }
+  int promoted() {
+    int all = 0;
+    std::vector<pool::StepOutput> outputs(geometry_.layers);
+    outputs_.download(outputs.data(), outputs.size());
+    for (const pool::StepOutput& output : outputs) all += output.promoted;
+    return all;
+  }
+
+ private:
+  // Every row has an age of its own.
+  void age(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    pool::PlanTables t = pristine_.tables();
+    std::vector<int64_t> ages(geometry_.poolRows());
+    for (size_t i = 0; i < ages.size(); ++i) ages[i] = static_cast<int64_t>(i) + 1;
+    std::shuffle(ages.begin(), ages.end(), random);
+    std::copy(ages.begin(), ages.end(), t.rowUse);
+    t.state->clock = 2 * static_cast<int64_t>(ages.size()) + 1;
+    pristine_.controls().gate = 1;
+  }
+
+  // No layer's step takes the row of what a later one reads.
+  void keepHits(int layer, int missed, const MoeCall& call) {
+    for (int lane = missed; lane < geometry_.topK; ++lane) {
+      pristine_.tables().rowUse[layer * kResident + call.ids[lane]] += geometry_.poolRows();
+    }
+  }
+
+  void route(int missed, uint64_t seed, MoeCall& call) const {
+    std::mt19937_64 random(seed);
+    const auto distinct = [&](int first, int count, int wanted, int32_t* to) {
+      std::vector<int32_t> all(count);
+      for (int i = 0; i < count; ++i) all[i] = first + i;
+      std::shuffle(all.begin(), all.end(), random);
+      std::copy(all.begin(), all.begin() + wanted, to);
+    };
+    distinct(kResident, geometry_.experts - kResident, missed, call.ids.data());
+    distinct(0, kResident, geometry_.topK - missed, call.ids.data() + missed);
+  }
+
+  const test::Geometry geometry_;
+  test::TableSlab pristine_, left_{geometry_};
+  DeviceBuffer<uint8_t> slab_;
+  DeviceBuffer<pool::StepOutput> outputs_;
+  DeviceBuffer<int32_t> stepMaps_;
+  std::vector<std::unique_ptr<DeviceCall>> calls_;
+  std::vector<pool::PoolTokenParams> params_;
+  std::unique_ptr<test::Graph> graph_;
+};
+
 constexpr Activations kTypes[] = {Activations::kBf16, Activations::kFp16};
 
 void timeAll(Activations type, const std::vector<int>& tokenCounts, std::ofstream& csv, uint64_t seed) {
@@ -497,6 +662,37 @@ void compareTypes(const std::string& folder, uint64_t seed) {
   }
 }
 
+// A pool's token by one kernel and by two, a replay of each in turn.
+void comparePool(const std::string& folder, uint64_t seed) {
+  constexpr int kReplays = 20;
+  TimedLayers layers(Activations::kBf16);
+  std::ofstream csv(folder + "/pool_token.csv");
+  csv << "missed,layers,two_us_per_layer,two_p10,two_p90,one_us_per_layer,one_p10,one_p90,one_over_two,ratio_p10,ratio_p90\n";
+  for (int missed : {0, 1, 2, 5, 10}) {
+    TimedPool two(layers, missed, false, seed), one(layers, missed, true, seed);
+    std::vector<double> values[3];
+    for (int i = 0; i < TimedLayers::kWarmReplays + kReplays; ++i) {
+      const double first = two.microsPerLayer(), second = one.microsPerLayer();
+      if (i < TimedLayers::kWarmReplays) continue;
+      values[0].push_back(first);
+      values[1].push_back(second);
+      values[2].push_back(second / first);
+    }
+    const std::string differs = test::difference(two.tables(), one.tables());
+    if (!differs.empty() || two.outputs() != one.outputs()) test::moeFailure("one kernel and two leave different tables or outputs " + differs);
+    if (one.promoted() != missed * layers.layers()) test::moeFailure("not as many rows were promoted as should be missed");
+    csv << missed << ',' << layers.layers();
+    for (auto& v : values) {
+      std::sort(v.begin(), v.end());
+      csv << ',' << v[kReplays / 2] << ',' << v[kReplays / 10] << ',' << v[kReplays * 9 / 10];
+    }
+    csv << '\n';
+    std::printf("pool, %2d missed: planner and MoE in turn %7.2f us a layer, in one kernel %7.2f; ratio %.3f (p10 %.3f, p90 %.3f)\n", missed,
+                values[0][kReplays / 2], values[1][kReplays / 2], values[2][kReplays / 2], values[2][kReplays / 10], values[2][kReplays * 9 / 10]);
+    std::fflush(stdout);
+  }
+}
+
 // Rows on the host: some, kept in the bank, and all, read where they are.
 void timeLink(std::ofstream& csv, uint64_t seed) {
   using test::RowsIn;
@@ -541,6 +737,13 @@ void conform(GpuBackend& backend, Activations type, std::ofstream& errorsCsv, ui
   test::oneToken(backend, {64, 64, 0, 0, type}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 32, 33}, seed);
   test::oneToken(backend, {192, 320, 0, 0, type}, {1, 2, 7, 10, 16}, seed);
   test::oneToken(backend, {704, 64, 0, 0, type}, {1, 10, 16}, seed);
+  test::pooledTokens(backend, {64, 64, 5, 2, type}, 3, 2, 400, seed);
+  test::pooledTokens(backend, {320, 192, 40, 8, type}, 2, 16, 200, seed);
+  test::pooledTokens(backend, {2560, 640, 24, 10, type}, 2, 12, 40, seed);
+  test::pooledTokens(backend, {64, 64, 3, 1, type}, 2, 1, 200, seed);
+  test::pooledTokens(backend, {64, 64, 40, 32, type}, 2, 32, 100, seed);
+  test::pooledTokens(backend, {64, 64, 4096, 10, type}, 2, 700, 20, seed);
+  std::printf("%s, tokens through a pool by one kernel: tables, rows and outputs equal to the references after every step\n", name);
   // The ends of what refusedMoe lets through, one at a time.
   test::exactNumbers(backend, {64, 64, 1, 1, type}, 1, seed);
   test::exactNumbers(backend, {64, 64, 2, 2, type}, 8192, seed);
@@ -604,6 +807,10 @@ int main(int argc, char** argv) {
     compareTypes(folder, seed);
     return 0;
   }
+  if (only == "pool") {
+    comparePool(folder, seed);
+    return 0;
+  }
   if (only == "times" || only == "link") {
     timeAll(folder, seed, only == "link");
     return 0;
@@ -617,6 +824,7 @@ int main(int argc, char** argv) {
       test::exactNumbers(backend, {704, 192, 16, 8, type}, 7, seed);
       test::ordersOfSums(backend, {2560, 640, 4, 10, type}, seed);
       test::randomNumbers(backend, {2560, 640, 24, 10, type}, {4, 1, 2}, seed);
+      test::pooledTokens(backend, {320, 192, 40, 8, type}, 2, 16, 100, seed);
     }
     std::printf("checked\n");
     return 0;

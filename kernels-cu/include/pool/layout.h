@@ -9,7 +9,7 @@
 
 namespace pool {
 
-constexpr int32_t kLayoutVersion = 5;
+constexpr int32_t kLayoutVersion = 6;
 
 static_assert(sizeof(void*) == 8, "pointers travel as 64-bit device addresses");
 

@@ -23,7 +23,7 @@ constexpr int kChooseThreads = 256;
 struct alignas(8) StandInState {
   uint64_t digest;   // of all that the last call read
   uint64_t sum;      // 0 between calls
-  uint32_t arrived;  // 0 between calls
+  int32_t arrived;   // 0 between calls
   uint32_t reserved;
 };
 static_assert(sizeof(StandInState) == 24);

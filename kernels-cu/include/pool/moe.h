@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pool/constants.h"
+#include "pool/layout.h"
 
 #ifdef __CUDACC__
 #define POOL_HOST_DEVICE __host__ __device__
@@ -131,9 +132,9 @@ struct TokenGrid {
   constexpr int64_t exchangeWords() const { return int64_t(topK) * (width + hidden) / 2; }
 };
 
-// 32-bit words that a decode call counts with; those of TokenGrid::exchangeWords come behind them.
+// 32-bit words that a decode call counts with (DecodeCounts); those of TokenGrid::exchangeWords come behind them.
 POOL_HOST_DEVICE constexpr int decodeCounts(int hidden) {
-  return (hidden / kTileChannels + 2 + 2 * kMaxDecodeLanes + 3) / 4 * 4;
+  return (hidden / kTileChannels + 4 + 2 * kMaxDecodeLanes + 3) / 4 * 4;
 }
 
 // Blocks of the kernels over aligned lanes; the number is the lanes of a group.
@@ -205,6 +206,14 @@ struct alignas(8) MoeParams {
   int32_t firstBlock;  // aligned block that the launch's first block takes: GEMMs may be launched in parts (general)
 };
 static_assert(sizeof(MoeParams) == 232);
+
+// One token's call through the pool: its step, of topK lanes with the same weights and experts as the MoE's, and its MoE, whose
+// ids, rows and missRows the kernel finds itself; blockLanes and hostLanes are 1.
+struct alignas(8) PoolTokenParams {
+  PlanParams plan;
+  MoeParams moe;
+};
+static_assert(sizeof(PoolTokenParams) == sizeof(PlanParams) + sizeof(MoeParams));
 
 // Why the kernels can't take a call of this shape, or null where they can; they check nothing themselves.
 constexpr const char* refusedMoe(int64_t tokens, int64_t topK, int64_t hidden, int64_t width, int64_t experts) {

@@ -53,9 +53,7 @@ __device__ void standIn(const StandInParams& p) {
   for (uint64_t other : warpSums) sum += other;
   StandInState& state = *p.state;
   atomicAdd(reinterpret_cast<unsigned long long*>(&state.sum), static_cast<unsigned long long>(sum));
-  __threadfence();  // the sum is in before this block counts as arrived
-  if (atomicAdd(&state.arrived, 1u) != static_cast<uint32_t>(gridDim.x) - 1) return;
-  __threadfence();
+  if (countUpAndSee(&state.arrived) != static_cast<int>(gridDim.x) - 1) return;  // with the sums of all that arrived before
   state.digest = spread(atomicExch(reinterpret_cast<unsigned long long*>(&state.sum), 0ull));
   state.arrived = 0;
 }

@@ -23,11 +23,13 @@ constexpr int largestDivisor(int number, int atMost) {
   return atMost;
 }
 
-// What else a block does on the way: it may wait for its activations once the first weights are under way, and learns when all
-// weights have been asked for.
+// What else a block does on the way: it may wait for its activations once the first weights are under way, or only then learn
+// where to keep them, and learns when all weights have been asked for.
 struct NothingElse {
+  static constexpr bool kKeepsLate = false;
   static constexpr bool kLate = false;
   static constexpr bool kLateRequests = false;
+  __device__ int64_t bytesFurther() const { return 0; }
   __device__ void waitForActivations() const {}
   __device__ void allRequested() const {}
 };
@@ -106,6 +108,7 @@ struct BlockProduct {
     ring.fill([&](int round) {
       if (!Else::kLate) stage(round);
     });
+    if constexpr (kHost && Else::kKeepsLate) ring.keepFurther(other.bytesFurther());
     if constexpr (Else::kLate) {
       other.waitForActivations();
       for (int round = 0; round < kSlots / 2; ++round) stage(round);

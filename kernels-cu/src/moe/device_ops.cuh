@@ -1,6 +1,8 @@
 // The instructions of the MoE kernels that C++ has no words for. A CPU run brings its own (test/moe_ops_on_cpu.h).
 #pragma once
 
+#include "block_counts.cuh"
+
 #ifdef __CUDACC__
 
 #include <cuda_bf16.h>
@@ -36,14 +38,9 @@ __device__ inline Words4 loadShared4(const void* from) {
                : "memory");
   return v;
 }
-// What was stored before the count was raised is visible after a load that sees it raised.
-__device__ inline int32_t loadAcquire(const int32_t* from) {
-  int32_t value;
-  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-  return value;
-}
 
-__device__ inline void pauseBriefly() { __nanosleep(20); }
+// Begins to bring a line of 128 bytes near, and waits for nothing.
+__device__ inline void bringNear(const void* from) { asm volatile("prefetch.global.L1 [%0];" ::"l"(from)); }
 
 // A load that stays where it stands among the copies.
 __device__ inline float loadEarly(const float* from) {

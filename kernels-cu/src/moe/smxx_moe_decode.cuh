@@ -30,6 +30,15 @@ struct DecodeProducts {
   }
 };
 
+// What a call knows of its lanes; device or shared memory.
+struct CallLanes {
+  const int32_t* ids;
+  const int32_t* rows;
+  const int32_t* missRows;  // or null
+};
+
+__device__ inline CallLanes lanesOf(const MoeParams& p) { return {p.ids, p.rows, p.missRows}; }
+
 // What a block of a decode call shares beside its product's memory.
 struct DecodeShared {
   int32_t laneOf[kMmaLanes];
@@ -39,13 +48,13 @@ struct DecodeShared {
 
 // Called by whole warps with the same lane: the group it leads, count 0 where another block leads, the expert is invalid or
 // its row absent. The lanes go to laneOf (kMmaLanes places) by the first warp alone.
-__device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int32_t* laneOf) {
+__device__ inline LaneGroup findGroup(const MoeParams& p, const CallLanes& call, int lane, int32_t* laneOf) {
   const int thread = threadIdx.x % kWarp;
   const bool writes = threadIdx.x < kWarp;
   const int lanes = p.tokens * p.topK;
-  const int expert = p.ids[lane];
-  const int row = p.rows[lane];
-  const bool missed = p.missRows != nullptr && p.missRows[lane] >= 0;
+  const int expert = call.ids[lane];
+  const int row = call.rows[lane];
+  const bool missed = call.missRows != nullptr && call.missRows[lane] >= 0;
   const int blockLanes = missed ? p.hostLanes : p.blockLanes;
   if (expert < 0 || expert >= p.experts || row < 0) return {laneOf, 0, -1, -1, false};
   if (blockLanes == 1) {
@@ -56,7 +65,7 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int32_t* lan
 #pragma unroll
   for (int i = 0; i < kMaxDecodeLanes / kWarp; ++i) {
     const int other = i * kWarp + thread;
-    ids[i] = other < lanes ? p.ids[other] : -1;
+    ids[i] = other < lanes ? call.ids[other] : -1;
   }
   // A lane's rank is the count of the same expert's lanes before it.
   unsigned same[kMaxDecodeLanes / kWarp];
@@ -88,11 +97,14 @@ struct DecodeCounts {
   int32_t* inner;      // [lanes] blocks of gate and up that have ended, of the group that the lane leads
   int32_t* requested;  // [lanes] the same, that have asked for all their weights (missed)
   int32_t* readers;    // [1] blocks of the kernel for one token that have read h
+  int32_t* lookedUp;   // [1] those that know their rows (where the launch plans them, and some are missed)
+  int32_t* planned;    // [1] 1: the rows to keep are known (the same)
 };
 
 __device__ inline DecodeCounts countsOf(const MoeParams& p) {
   int32_t* parts = p.counts + p.hidden / kTileChannels;
-  return {p.counts, parts, parts + 1, parts + 1 + kMaxDecodeLanes, parts + 1 + 2 * kMaxDecodeLanes};
+  int32_t* readers = parts + 1 + 2 * kMaxDecodeLanes;
+  return {p.counts, parts, parts + 1, parts + 1 + kMaxDecodeLanes, readers, readers + 1, readers + 2};
 }
 
 // The block goes on when so many have been counted.
@@ -103,55 +115,71 @@ __device__ inline void waitUntil(const int32_t* count, int32_t value) {
   __syncthreads();
 }
 
+// Where missed rows are kept: as the call's lanes say.
+struct KnownRows {
+  static constexpr bool kLate = false;
+  __device__ int64_t bytesFurther(int /*lane*/) const { return 0; }
+};
+
 // kLateRequests: once the first half of the last chunks has come, for more warps would hold up the last of w13 with w2.
-template <bool kLate>
+template <typename Rows, bool kLate>
 struct CountRequests : NothingElse {
   static constexpr bool kLateRequests = kLate;
+  static constexpr bool kKeepsLate = Rows::kLate;
+  const Rows& rows;
+  int lane;
   int32_t* requested;
-  __device__ explicit CountRequests(int32_t* requested) : requested(requested) {}
+  __device__ CountRequests(const Rows& rows, int lane, int32_t* requested) : rows(rows), lane(lane), requested(requested) {}
+  __device__ int64_t bytesFurther() const { return rows.bytesFurther(lane); }
   __device__ void allRequested() const {
     if (threadIdx.x == 0) atomicAdd(requested, 1);
   }
 };
 
+template <typename Rows>
 struct WaitForInner : NothingElse {
   static constexpr bool kLate = true;
+  static constexpr bool kKeepsLate = Rows::kLate;
+  const Rows& rows;
+  int lane;
   const int32_t* inner;
   int parts;
-  __device__ WaitForInner(const int32_t* inner, int parts) : inner(inner), parts(parts) {}
+  __device__ WaitForInner(const Rows& rows, int lane, const int32_t* inner, int parts)
+      : rows(rows), lane(lane), inner(inner), parts(parts) {}
+  __device__ int64_t bytesFurther() const { return rows.bytesFurther(lane); }
   __device__ void waitForActivations() const { waitUntil(inner, parts); }
 };
 
 // Part `part` of h of the group that a lane leads.
-template <typename Products>
-__device__ void decodeGateUp(const MoeParams& p, int lane, int part, DecodeShared& own, uint8_t* shared) {
+template <typename Products, typename Rows>
+__device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, DecodeShared& own,
+                             uint8_t* shared) {
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, lane, own.laneOf);
+  const LaneGroup group = findGroup(p, call, lane, own.laneOf);
   if (group.count == 0 || part >= Products::gateUpParts(p, group.missed)) return;
   __syncthreads();
   if (group.missed) {
     constexpr bool kLate = Products::Product::kThreads > kDecode.threads();
-    gateUpGroup<typename Products::MissedGateUp>(p, group, part, p.hostLanes, shared, CountRequests<kLate>(counts.requested + lane));
+    const CountRequests<Rows, kLate> count(rows, lane, counts.requested + lane);
+    gateUpGroup<typename Products::MissedGateUp>(p, group, part, p.hostLanes, shared, count);
   } else {
     gateUpGroup<typename Products::Product>(p, group, part, p.blockLanes, shared);
   }
-  __syncthreads();  // the block's h is stored; the first thread's fence publishes it
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(counts.inner + lane, 1);
-  }
+  __syncthreads();  // the block's h is stored; the first thread's count publishes it
+  if (threadIdx.x == 0) countUp(counts.inner + lane);
 }
 
 // Part `part` of the outputs of the group that a lane leads, and perhaps the sums of these channels.
-template <typename Products>
-__device__ void decodeDown(const MoeParams& p, int lane, int part, DecodeShared& own, uint8_t* shared) {
+template <typename Products, typename Rows>
+__device__ void decodeDown(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, DecodeShared& own,
+                           uint8_t* shared) {
   const int lanes = p.tokens * p.topK;
-  if (threadIdx.x < lanes) own.ids[threadIdx.x] = p.ids[threadIdx.x];  // for the sum, whose loads wait for them
+  if (threadIdx.x < lanes) own.ids[threadIdx.x] = call.ids[threadIdx.x];  // for the sum, whose loads wait for them
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, lane, own.laneOf);
+  const LaneGroup group = findGroup(p, call, lane, own.laneOf);
   __syncthreads();
   const int gateUpParts = Products::gateUpParts(p, group.missed);
-  const WaitForInner wait(counts.inner + lane, gateUpParts);
+  const WaitForInner<Rows> wait(rows, lane, counts.inner + lane, gateUpParts);
   if (group.count > 0 && group.missed) {
     waitUntil(counts.requested + lane, gateUpParts);
     downGroup<typename Products::MissedDown>(p, group, part, p.hostLanes, shared, wait);
@@ -159,13 +187,9 @@ __device__ void decodeDown(const MoeParams& p, int lane, int part, DecodeShared&
     downGroup<typename Products::Product>(p, group, part, p.blockLanes, shared, wait);
   }
 
-  __syncthreads();  // the block's lane outputs are stored; the first thread's fence publishes those of all
-  if (threadIdx.x == 0) {
-    __threadfence();
-    own.isLast = atomicAdd(counts.ended + part, 1) == lanes - 1;
-    __threadfence();  // and makes those of the blocks before visible behind the next barrier
-  }
-  __syncthreads();
+  __syncthreads();  // the block's lane outputs are stored; the first thread's count publishes those of all
+  if (threadIdx.x == 0) own.isLast = countUpAndSee(counts.ended + part) == lanes - 1;
+  __syncthreads();  // and what it has seen of others is visible to all
   if (!own.isLast) return;
   constexpr MoeBlock kBlock = Products::Product::block();
   constexpr int kVectors = kBlock.tiles * kTileVectors;
@@ -177,25 +201,26 @@ __device__ void decodeDown(const MoeParams& p, int lane, int part, DecodeShared&
   // The last of the last blocks leaves the counts as they were: nobody reads them any more.
   if (threadIdx.x != 0) return;
   counts.ended[part] = 0;
-  if (atomicAdd(counts.parts, 1) < kBlock.downParts(p.hidden) - 1) return;
-  *counts.parts = 0;
+  if (countUpAndSee(counts.parts) < kBlock.downParts(p.hidden) - 1) return;
+  *counts.parts = *counts.planned = 0;
   for (int i = 0; i < lanes; ++i) counts.inner[i] = counts.requested[i] = 0;
 }
 
 // Block `block` of a call: gateUpParts for each lane come first, then downParts for each lane.
-template <typename Products>
-__device__ void decodeBlock(const MoeParams& p, int block, DecodeShared& own, uint8_t* shared) {
+template <typename Products, typename Rows>
+__device__ void decodeBlock(const MoeParams& p, const CallLanes& call, const Rows& rows, int block, DecodeShared& own,
+                            uint8_t* shared) {
   const int gateUpParts = Products::gateUpParts(p, false);
   const int downParts = Products::Product::block().downParts(p.hidden);
   const int down = block - p.tokens * p.topK * gateUpParts;
-  if (down < 0) decodeGateUp<Products>(p, block / gateUpParts, block % gateUpParts, own, shared);
-  else decodeDown<Products>(p, down / downParts, down % downParts, own, shared);
+  if (down < 0) decodeGateUp<Products>(p, call, rows, block / gateUpParts, block % gateUpParts, own, shared);
+  else decodeDown<Products>(p, call, rows, down / downParts, down % downParts, own, shared);
 }
 
 template <typename Type>
 __device__ void decodeMoe(const MoeParams& p, uint8_t* shared) {
   __shared__ DecodeShared own;
-  decodeBlock<DecodeProducts<Type, kDecode, kMissedGateUp>>(p, blockIdx.x, own, shared);
+  decodeBlock<DecodeProducts<Type, kDecode, kMissedGateUp>>(p, lanesOf(p), KnownRows{}, blockIdx.x, own, shared);
 }
 
 }  // namespace pool

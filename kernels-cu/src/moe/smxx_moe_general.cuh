@@ -82,11 +82,8 @@ __device__ void generalGemms(const MoeParams& p, uint8_t* shared) {
     else downGroup<Product>(p, group, down % downParts, Product::kLanes, shared, WaitForGateUp(p.counts + block, gateUpParts, downParts));
   });
   if (down >= 0) return;
-  __syncthreads();  // the block's h is stored; the first thread's fence publishes it
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(p.counts + block, 1);
-  }
+  __syncthreads();  // the block's h is stored; the first thread's count publishes it
+  if (threadIdx.x == 0) countUp(p.counts + block);
 }
 
 // A thread takes eight channels of a token.

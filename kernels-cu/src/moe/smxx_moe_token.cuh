@@ -84,13 +84,28 @@ struct ChannelPairs {
   }
 };
 
+// What thread i of each warp knows of lane i.
+struct TokenLane {
+  int expert;   // -1: none
+  int row;      // in the bank
+  bool missed;  // the row is on the host
+};
+
+__device__ inline TokenLane laneOfCall(const MoeParams& p) {
+  const int lane = threadIdx.x % kWarp;
+  const bool inside = lane < p.topK;
+  const int expert = inside ? p.ids[lane] : -1, row = inside ? p.rows[lane] : -1;
+  return {expert >= 0 && expert < p.experts ? expert : -1, row, inside && p.missRows != nullptr && p.missRows[lane] >= 0};
+}
+
 // One block. Results cross blocks as the complements of pairs, which are not 0: no result is 0xffff.
 template <typename Type>
 class TokenMoe {
  public:
-  __device__ TokenMoe(const MoeParams& p, uint8_t* shared)
+  // `blocks`: of the launch that take part, the first ones.
+  __device__ TokenMoe(const MoeParams& p, uint8_t* shared, int blocks)
       : p_(p),
-        grid_{p.topK, p.hidden, p.width, static_cast<int>(gridDim.x)},
+        grid_{p.topK, p.hidden, p.width, blocks},
         thread_(threadIdx.x % kWarp),
         warp_(threadIdx.x / kWarp),
         block_(blockIdx.x),
@@ -102,19 +117,16 @@ class TokenMoe {
         sharedOut_(sharedInner_ + p.topK * (p.width / 2)) {}
 
   // Learns the lanes; whether one is missed.
-  __device__ bool start() {
-    const bool inside = thread_ < p_.topK;
-    expert_ = inside ? p_.ids[thread_] : -1;
-    row_ = inside ? p_.rows[thread_] : -1;
-    const bool missed = inside && p_.missRows != nullptr && p_.missRows[thread_] >= 0;
-    bringActivations();
-    const bool valid = expert_ >= 0 && expert_ < p_.experts;
-    valid_ = __ballot_sync(kFullWarp, valid);
-    computed_ = __ballot_sync(kFullWarp, valid && row_ >= 0);
-    return __ballot_sync(kFullWarp, valid && missed) != 0;
+  __device__ bool start(const TokenLane& lane) {
+    expert_ = lane.expert;
+    row_ = lane.row;
+    valid_ = __ballot_sync(kFullWarp, expert_ >= 0);
+    computed_ = __ballot_sync(kFullWarp, expert_ >= 0 && row_ >= 0);
+    return __ballot_sync(kFullWarp, expert_ >= 0 && lane.missed) != 0;
   }
 
   __device__ void run() {
+    bringActivations();
     const int units = grid_.units(block_);
     firstTile_ = grid_.firstTile(block_);
     tiles_ = grid_.firstTile(block_ + 1) - firstTile_;
@@ -242,11 +254,9 @@ class TokenMoe {
   __device__ void forgetInner() const {
     int32_t* readers = countsOf(p_).readers;
     int before = 0;
-    if (thread_ == 0) {
-      __threadfence();
-      before = atomicAdd(readers, 1);
-    }
+    if (thread_ == 0) before = countUpAndSee(readers);
     if (__shfl_sync(kFullWarp, before, 0) != grid_.blocks - 1) return;
+    __syncwarp();  // what the first thread has seen is seen by all
     if (thread_ == 0) *readers = 0;
     for (int i = thread_; i < p_.topK * (p_.width / 2); i += kWarp) sharedInner_[i] = 0;
   }
@@ -306,23 +316,38 @@ class TokenMoe {
   int gateUpTurns_, downTurns_;      // chunks that this warp multiplies
 };
 
+// A call with a missed lane, by blocks that take turns at those of the decode kernel.
+template <typename Type>
+struct TokenTurns {
+  using Products = DecodeProducts<Type, kToken, kToken>;
+
+  // What a block shares, behind its products' memory and before the activations.
+  struct Shared {
+    DecodeShared ofBlock;
+    int32_t ids[kMaxTokenLanes], rows[kMaxTokenLanes], missRows[kMaxTokenLanes];
+  };
+  static constexpr int kProductBytes = kToken.sharedBytes(1);
+  static_assert(kProductBytes + sizeof(Shared) <= kToken.warps() * kTokenWarpBytes);
+  __device__ static Shared& sharedOf(uint8_t* shared) { return *reinterpret_cast<Shared*>(shared + kProductBytes); }
+
+  template <typename Rows>
+  __device__ static void run(const MoeParams& p, const CallLanes& call, const Rows& rows, int blocks, uint8_t* shared) {
+    const int all = p.topK * Products::Product::block().parts(p.hidden, p.width);
+    for (int block = blockIdx.x; block < all; block += blocks) {
+      waitCopies<0>();
+      __syncthreads();  // what the turn before has used is free, also of copies on their way
+      decodeBlock<Products>(p, call, rows, block, sharedOf(shared).ofBlock, shared);
+    }
+  }
+};
+
 template <typename Type>
 __device__ void tokenMoe(const MoeParams& p, uint8_t* shared) {
-  TokenMoe<Type> token(p, shared);
-  if (!token.start()) {
-    token.run();
-    return;
-  }
-  using Products = DecodeProducts<Type, kToken, kToken>;
-  constexpr int kProductBytes = kToken.sharedBytes(1);
-  static_assert(kProductBytes + sizeof(DecodeShared) <= kToken.warps() * kTokenWarpBytes);
-  DecodeShared& own = *reinterpret_cast<DecodeShared*>(shared + kProductBytes);
-  const int blocks = p.topK * Products::Product::block().parts(p.hidden, p.width);
-  for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
-    waitCopies<0>();
-    __syncthreads();  // what the turn before has used is free, also of copies on their way
-    decodeBlock<Products>(p, block, own, shared);
-  }
+  const int blocks = gridDim.x;
+  TokenMoe<Type> token(p, shared, blocks);
+  // Of a pool only where its own kernel (smxx_pool_token.cuh), with a block more, does not fit.
+  if (token.start(laneOfCall(p))) TokenTurns<Type>::run(p, lanesOf(p), KnownRows{}, blocks, shared);
+  else token.run();
 }
 
 }  // namespace pool

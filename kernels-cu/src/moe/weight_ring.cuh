@@ -157,6 +157,9 @@ class WeightRing {
         current_(walk),
         toKeep_(toKeep) {}
 
+  // Keeps what comes so many bytes further; called before anything is kept.
+  __device__ void keepFurther(int64_t bytes) { toKeep_ += bytes; }
+
   // Waits for the warps that bring each other's weights.
   __device__ static void sync() {
     if constexpr (kHost) __syncthreads();

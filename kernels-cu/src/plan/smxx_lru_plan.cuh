@@ -299,6 +299,11 @@ struct LaneInputs {
 
 __device__ inline bool isExpert(int32_t id, const PlanTables& tables) { return id >= 0 && id < tables.experts; }
 
+// The expert of a lane that counts, else kAbsent.
+__device__ inline int32_t safeIdOf(int32_t id, float weight, const PlanTables& tables) {
+  return isExpert(id, tables) && weightIsValid(weight) ? id : kAbsent;
+}
+
 __device__ inline LaneInputs loadLanes(const PlanParams& p) {
   const PlanTables& tables = p.tables;
   LaneInputs in;
@@ -327,10 +332,9 @@ __device__ void classifyLanes(const PlanParams& p, const LaneInputs& in, PlanScr
   int32_t safeId[kLaneHalves];
   bool invalid[kLaneHalves];
   for (int half = 0; half < kLaneHalves; ++half) {
-    const bool valid = isExpert(in.id[half], tables) && weightIsValid(in.weight[half]);
-    safeId[half] = valid ? in.id[half] : kAbsent;
+    safeId[half] = safeIdOf(in.id[half], in.weight[half], tables);
     scratch.lanes.safeId[thread + half * kWarp] = safeId[half];
-    invalid[half] = !valid && in.id[half] != kAbsent;
+    invalid[half] = safeId[half] == kAbsent && in.id[half] != kAbsent;
   }
   bool first[kLaneHalves];
   markFirst(safeId, p.lanes, first);
@@ -387,48 +391,32 @@ __device__ void classifyLanes(const PlanParams& p, const LaneInputs& in, PlanScr
 // Marks, on its way through shared memory, a row that this step fills: rows are fewer.
 constexpr int32_t kCopiedRow = 1 << 30;
 
-// Tables, copy list, step map and routes, by warp 0. The step map already holds the layer's slice of hotRow.
+// Of the candidates, the first `found` have a victim.
+__device__ inline bool isPromoted(const StepLanes& lanes, int lane, int found) {
+  return hasLane(lanes.candidate, lane) && lanesBefore(lanes.candidate, lane) < found;
+}
+
+// Copy list, routes and counts, by warp 0.
 template <int kThreads>
-__device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>& scratch) {
+__device__ void publishStep(const PlanParams& p, int found, PlanScratch<kThreads>& scratch) {
   const PlanTables& tables = p.tables;
   const StepLanes& lanes = scratch.lanes;
   const int thread = threadIdx.x;
-  const int32_t firstKey = p.layer * tables.experts;
   bool staged[kLaneHalves];
   for (int half = 0; half < kLaneHalves; ++half) {
     const int lane = thread + half * kWarp;
-    const int order = lanesBefore(lanes.candidate, lane);
-    const bool promoted = hasLane(lanes.candidate, lane) && order < found;
-    staged[half] = hasLane(lanes.missing, lane) && !promoted;
-    if (!promoted) continue;
-    const int32_t expert = lanes.safeId[thread + half * kWarp];
-    const int32_t key = firstKey + expert;
-    const int32_t row = scratch.victim[order];
-    const int32_t evicted = scratch.victimKey[order];
-    const int32_t evictedExpert = evicted % tables.experts;
-    POOL_DEVICE_ASSERT(row >= 0 && row < tables.poolRows && evicted != key);
-    tables.hotRow[evicted] = kAbsent;
-    tables.coldRow[evicted] = evictedExpert;
-    tables.hotRow[key] = row;
-    tables.coldRow[key] = kAbsent;
-    tables.rowKey[row] = key;
-    tables.rowUse[row] = scratch.clock;
-    tables.missCount[key] = 0;
-    p.output->copies[order] = {expert, row};
-    if (evicted - evictedExpert == firstKey) p.stepMap[evictedExpert] = kAbsent;
-    scratch.rowOfExpert[expert] = row + kCopiedRow;
-    p.stepMap[expert] = row;
+    staged[half] = hasLane(lanes.missing, lane) && !isPromoted(lanes, lane, found);
   }
   const uint64_t stagedMask = laneBallot(staged);
   for (int half = 0; half < kLaneHalves; ++half) {
-    if (!staged[half]) continue;
-    const int order = lanesBefore(stagedMask, thread + half * kWarp);
-    const int32_t expert = lanes.safeId[thread + half * kWarp];
-    const int32_t row = tables.poolRows + order;
-    POOL_DEVICE_ASSERT(row < tables.rows);
-    p.output->copies[found + order] = {expert, row};
+    const int lane = thread + half * kWarp;
+    if (!hasLane(lanes.missing, lane)) continue;
+    const int order = lanesBefore(staged[half] ? stagedMask : lanes.candidate, lane);
+    const int32_t row = staged[half] ? tables.poolRows + order : scratch.victim[order];
+    POOL_DEVICE_ASSERT(row >= 0 && row < (staged[half] ? tables.rows : tables.poolRows));
+    const int32_t expert = lanes.safeId[lane];
+    p.output->copies[staged[half] ? found + order : order] = {expert, row};
     scratch.rowOfExpert[expert] = row + kCopiedRow;
-    p.stepMap[expert] = row;
   }
   if (thread == 0) {
     p.output->promoted = found;
@@ -446,11 +434,39 @@ __device__ void commitStep(const PlanParams& p, int found, PlanScratch<kThreads>
   }
 }
 
-// One step, by one block of kThreads threads, each of which reads the clocks of kPairs pairs of rows at once.
+// Tables and step map as a published step leaves them, by warp 0. The step map already holds the layer's slice of hotRow.
+template <int kThreads>
+__device__ void commitStep(const PlanParams& p, int found, const PlanScratch<kThreads>& scratch) {
+  const PlanTables& tables = p.tables;
+  const StepLanes& lanes = scratch.lanes;
+  const int32_t firstKey = p.layer * tables.experts;
+  for (int half = 0; half < kLaneHalves; ++half) {
+    const int lane = threadIdx.x + half * kWarp;
+    if (!hasLane(lanes.missing, lane)) continue;
+    const int32_t expert = lanes.safeId[lane];
+    const int32_t row = scratch.rowOfExpert[expert] - kCopiedRow;
+    p.stepMap[expert] = row;
+    if (!isPromoted(lanes, lane, found)) continue;
+    const int32_t key = firstKey + expert;
+    const int32_t evicted = scratch.victimKey[lanesBefore(lanes.candidate, lane)];
+    const int32_t evictedExpert = evicted % tables.experts;
+    POOL_DEVICE_ASSERT(evicted != key);
+    tables.hotRow[evicted] = kAbsent;
+    tables.coldRow[evicted] = evictedExpert;
+    tables.hotRow[key] = row;
+    tables.coldRow[key] = kAbsent;
+    tables.rowKey[row] = key;
+    tables.rowUse[row] = scratch.clock;
+    tables.missCount[key] = 0;
+    if (evicted - evictedExpert == firstKey) p.stepMap[evictedExpert] = kAbsent;
+  }
+}
+
+// What a step does, and how many victims it has found, but for what publishStep and commitStep write; by one block of
+// kThreads threads, each of which reads the clocks of kPairs pairs of rows at once.
 template <int kThreads, int kPairs>
-__device__ void planStep(const PlanParams& p) {
+__device__ int decideStep(const PlanParams& p, PlanScratch<kThreads>& scratch) {
   static_assert(kThreads % kWarp == 0 && kThreads >= kMaxLanes, "a thread each for the victims of the widest step");
-  __shared__ PlanScratch<kThreads> scratch;
   const PlanTables& tables = p.tables;
   const bool planner = threadIdx.x < kWarp;
   POOL_DEVICE_ASSERT(tables.experts <= kMaxExperts && p.lanes <= kMaxLanes && p.layer < tables.layers);
@@ -468,8 +484,17 @@ __device__ void planStep(const PlanParams& p) {
   if (planner) classifyLanes<kThreads>(p, in, scratch);
   __syncthreads();  // publishes victimsWanted and useBelow, and orders the stamped rows before the scan
 
-  const int found = scratch.victimsWanted > 0 ? selectOwnedVictims<kThreads, kPairs>(tables, scratch) : 0;
-  if (planner) commitStep<kThreads>(p, found, scratch);
+  return scratch.victimsWanted > 0 ? selectOwnedVictims<kThreads, kPairs>(tables, scratch) : 0;
+}
+
+// One step, by one block.
+template <int kThreads, int kPairs>
+__device__ void planStep(const PlanParams& p) {
+  __shared__ PlanScratch<kThreads> scratch;
+  const int found = decideStep<kThreads, kPairs>(p, scratch);
+  if (threadIdx.x >= kWarp) return;
+  publishStep<kThreads>(p, found, scratch);
+  commitStep<kThreads>(p, found, scratch);
 }
 
 }  // namespace pool

@@ -7,6 +7,7 @@
 // blocks shows), folded layer after layer.
 #pragma once
 
+#include "block_counts.cuh"
 #include "plan/lane_rules.cuh"
 #include "pool/constants.h"
 #include "pool/route.h"
@@ -136,9 +137,7 @@ __device__ inline bool sumOfGrid(RouteState* state, uint64_t& sum) {
   __shared__ bool isLast;
   if (threadIdx.x == 0) {
     atomicXor(reinterpret_cast<unsigned long long*>(&state->sum), static_cast<unsigned long long>(sum));
-    __threadfence();  // the sum is in before this block counts as ended
-    isLast = atomicAdd(&state->ended, 1) == static_cast<int>(gridDim.x) - 1;
-    __threadfence();
+    isLast = countUpAndSee(&state->ended) == static_cast<int>(gridDim.x) - 1;  // with the sums of all that ended before
     if (isLast) ofGrid = atomicXor(reinterpret_cast<unsigned long long*>(&state->sum), 0ull);
   }
   __syncthreads();  // publishes what the block is to do

@@ -18,6 +18,7 @@
 #include "moe/smxx_moe_decode.cuh"
 #include "moe/smxx_moe_general.cuh"
 #include "moe/smxx_moe_token.cuh"
+#include "moe/smxx_pool_token.cuh"
 #include "plan/smxx_lru_plan.cuh"
 #include "route/smxx_partition.cuh"
 #include "route/smxx_route_replay.cuh"
@@ -28,10 +29,10 @@ extern const char expertpool_stub_driver[];  // in C++ a constant is not exporte
 
 static int setting(const char* name, int otherwise);
 
-// Two multiprocessors, whose blocks take turns, with the shared memory of an H200 or EMULATED_SHARED_BYTES.
+// Three multiprocessors, whose blocks take turns, with the shared memory of an H200 or EMULATED_SHARED_BYTES.
 static int emulatedAttribute(int attribute) {
   constexpr int kMultiprocessors = 16, kSharedBytes = 97;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, .._PER_BLOCK_OPTIN
-  return attribute == kMultiprocessors ? 2 : attribute == kSharedBytes ? setting("EMULATED_SHARED_BYTES", 227 << 10) : attribute;
+  return attribute == kMultiprocessors ? 3 : attribute == kSharedBytes ? setting("EMULATED_SHARED_BYTES", 227 << 10) : attribute;
 }
 #define STUB_ATTRIBUTE(attribute) emulatedAttribute(attribute)
 #include "../c/stub_driver.c"
@@ -266,25 +267,38 @@ Kernel decodeKernel() {
       [](const pool::MoeParams& p) { pool::decodeMoe<Type>(p, cpu::dynamicShared().data()); });
 }
 
-// Its blocks wait for each other: all at the same time, each with shared memory of its own.
-template <typename Type>
-Kernel tokenKernel() {
-  const auto gridOf = [](const pool::MoeParams& p, const Grid& g) { return pool::TokenGrid{p.topK, p.hidden, p.width, g.blocks}; };
+// Blocks that wait for each other: all at the same time, each with shared memory of its own. `moeOf(params)` is the token's
+// call, which `beside` blocks take no part in.
+template <typename Params, typename MoeOf, typename Body>
+Kernel togetherKernel(int beside, const MoeOf& moeOf, const Body& body) {
   return {[=](const void* argument, const Grid& g) {
-            const auto& p = *static_cast<const pool::MoeParams*>(argument);
-            const pool::TokenGrid grid = gridOf(p, g);
+            const pool::MoeParams& p = moeOf(*static_cast<const Params*>(argument));
+            const pool::TokenGrid grid = {p.topK, p.hidden, p.width, g.blocks - beside};
             return p.tokens == 1 && g.blocks == emulatedAttribute(16) && g.threads == pool::kToken.threads() &&
                    grid.fits(emulatedAttribute(97)) && g.sharedBytes == grid.sharedBytes();
           },
           [=](const void* argument, const Grid& g) -> Work {
-            const pool::MoeParams p = *static_cast<const pool::MoeParams*>(argument);
+            const Params p = *static_cast<const Params*>(argument);
             return [=] {
               std::vector<uint8_t> shared(g.blocks * size_t(g.sharedBytes), 0xff);
               cpu::Block::runInTurns(g.threads, g.blocks, order(),
-                                     [&] { pool::tokenMoe<Type>(p, shared.data() + blockIdx.x * size_t(g.sharedBytes)); });
+                                     [&] { body(p, shared.data() + blockIdx.x * size_t(g.sharedBytes)); });
             };
           },
           true};
+}
+
+template <typename Type>
+Kernel tokenKernel() {
+  return togetherKernel<pool::MoeParams>(0, [](const pool::MoeParams& p) -> const pool::MoeParams& { return p; },
+                                         pool::tokenMoe<Type>);
+}
+
+template <typename Type>
+Kernel poolTokenKernel() {
+  return togetherKernel<pool::PoolTokenParams>(
+      1, [](const pool::PoolTokenParams& p) -> const pool::MoeParams& { return p.moe; },
+      [](const pool::PoolTokenParams& p, uint8_t* shared) { pool::poolToken<Type>(p.plan, p.moe, shared); });
 }
 
 template <typename Product, typename Body>
@@ -342,6 +356,7 @@ void addMoeKernels(const std::string& suffix, std::map<std::string, Kernel>& all
   all.insert({
       {"smxx_moe_decode" + suffix, decodeKernel<Type>()},
       {"smxx_moe_token" + suffix, tokenKernel<Type>()},
+      {"smxx_pool_token" + suffix, poolTokenKernel<Type>()},
       {"smxx_moe_gemms_8" + suffix, alignedKernel<Aligned8>(pool::generalGemms<Aligned8>)},
       {"smxx_moe_gemms_16" + suffix, alignedKernel<Aligned16>(pool::generalGemms<Aligned8, Aligned16>)},
       {"smxx_moe_gemms_32" + suffix, alignedKernel<Aligned32>(pool::generalGemms<Aligned8, Aligned16, Aligned32>)},

@@ -37,6 +37,9 @@ public final class EngineConformance {
 
     private static final ExpertRowLayout TINY_ROW = new ExpertRowLayout(64, 64);
 
+    /** Tokens of a call with invalid routing, so that its lane is not of the first one. */
+    private static final int INVALID_TOKENS = 2;
+
     private static final List<EngineShape> QUICK = List.of(
             new EngineShape("3x7, top-2", 3, 7, 2, TINY_ROW, List.of(3), 3, 0, List.of(1, 6), List.of(33)),
             new EngineShape("2x5, top-2", 2, 5, 2, TINY_ROW, List.of(3), 3, 0, List.of(1, 2), List.of(9)).fp16());
@@ -182,11 +185,14 @@ public final class EngineConformance {
             EngineShape shape, DeviceModel model, LayerEngine resident, Forwards.Report report) {
         for (DecodeGraph mode : List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE)) {
             String launched = mode.name().toLowerCase(Locale.ROOT);
-            invalid(shape, "planned, " + launched, new InvalidRouting(shape, model, mode, null), resident, report);
+            for (int tokens : shape.topK() > 1 ? List.of(1, INVALID_TOKENS) : List.of(INVALID_TOKENS)) {
+                String way = "planned, " + (tokens == 1 ? "1 token, " : "") + launched;
+                invalid(shape, way, new InvalidRouting(shape, model, tokens, mode, null), resident, report);
+            }
             invalid(
                     shape,
                     "host view, " + launched,
-                    new InvalidRouting(shape, model, mode, new WidePool.HostView()),
+                    new InvalidRouting(shape, model, INVALID_TOKENS, mode, new WidePool.HostView()),
                     resident,
                     report);
         }
@@ -194,7 +200,7 @@ public final class EngineConformance {
         invalid(
                 shape,
                 "streamed, none",
-                new InvalidRouting(shape, model, DecodeGraph.NONE, streamed),
+                new InvalidRouting(shape, model, INVALID_TOKENS, DecodeGraph.NONE, streamed),
                 resident,
                 report);
     }

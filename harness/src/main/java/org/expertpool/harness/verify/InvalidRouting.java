@@ -18,15 +18,17 @@ import org.expertpool.pool.plan.PoolTables;
  */
 final class InvalidRouting {
     private static final int FORWARD = 1;
-    private static final int TOKENS = 2;
 
     private final EngineShape shape;
     private final Forwards forwards;
+    private final int tokens;
     private final DecodeGraph mode;
     private final WidePool.Way way; // null: planned
 
-    InvalidRouting(EngineShape shape, DeviceModel model, DecodeGraph mode, WidePool.Way way) {
+    /** @param tokens of a call; more than one where a token has one lane */
+    InvalidRouting(EngineShape shape, DeviceModel model, int tokens, DecodeGraph mode, WidePool.Way way) {
         this.shape = shape;
+        this.tokens = tokens;
         this.mode = mode;
         this.way = way;
         forwards = new Forwards(model);
@@ -36,9 +38,9 @@ final class InvalidRouting {
 
     /** What is not as it must be with a bad lane in this layer, and one in the next call of another layer. */
     Optional<String> difference(int layer, LayerEngine resident) {
-        int lane = TOKENS * shape.topK() - 1;
-        RoutingTape padded = shape.tape(TOKENS, shape.forwards(), layer);
-        RoutingTape bad = shape.tape(TOKENS, shape.forwards(), layer);
+        int lane = tokens * shape.topK() - 1;
+        RoutingTape padded = shape.tape(tokens, shape.forwards(), layer);
+        RoutingTape bad = shape.tape(tokens, shape.forwards(), layer);
         int at = padded.at(FORWARD, layer) + lane;
         int later = at + padded.lanes() - 1; // the next layer call's last lane but one
         padded.ids()[at] = padded.ids()[later] = -1;

@@ -53,7 +53,7 @@ public final class DevicePlanner implements Planner {
             stepMemory = new DeviceBuffer(context, bytes);
             stepHost = new PinnedSlab(context, bytes);
             long output = stepMemory.address() + INPUT_BYTES;
-            kernel = new StepLaunch(context, tables, output, output + STEP_OUTPUT.bytes());
+            kernel = new StepLaunch(context, new StepMemory(tables, output, output + STEP_OUTPUT.bytes()));
             graphs = new CudaGraph[config.layers()];
             plan = new StepPlan(config);
             clearStepMemory();

@@ -12,6 +12,7 @@ import org.expertpool.pool.cuda.DeviceBuffer;
 import org.expertpool.pool.cuda.DeviceTables;
 import org.expertpool.pool.cuda.PinnedSlab;
 import org.expertpool.pool.cuda.StepLaunch;
+import org.expertpool.pool.cuda.StepMemory;
 import org.expertpool.pool.cuda.engine.RoutingTape;
 import org.expertpool.pool.plan.PoolConfig;
 import org.expertpool.pool.plan.PoolControls;
@@ -98,7 +99,7 @@ public class DevicePlannerBenchmark {
         steps = new StepLaunch[layers];
         for (int layer = 0; layer < layers; layer++) {
             long output = outputs.address() + layer * outputBytes();
-            steps[layer] = new StepLaunch(context, tables, output, output + STEP_OUTPUT.bytes());
+            steps[layer] = new StepLaunch(context, new StepMemory(tables, output, output + STEP_OUTPUT.bytes()));
         }
         enqueue(0, tape.forwards());
         requireMisses();

@@ -5,6 +5,7 @@ import static org.expertpool.pool.cuda.layout.MoeLayouts.decodeCounts;
 import org.expertpool.pool.cuda.CudaContext;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.DeviceBuffer;
+import org.expertpool.pool.cuda.StepMemory;
 import org.expertpool.pool.cuda.layout.TokenGrid;
 
 /**
@@ -24,6 +25,7 @@ public final class DeviceMoe implements AutoCloseable {
     private final DeviceBuffer memory;
     private final boolean oneToken; // its kernel fits
     final TokenGrid tokenGrid;
+    final TokenGrid poolGrid; // beside a planner; needs no more memory
     final long inner;
     final long laneOut;
     final long counts;
@@ -41,6 +43,11 @@ public final class DeviceMoe implements AutoCloseable {
         int width = shape.row().expertWidth();
         tokenGrid = new TokenGrid(shape.topK(), hidden, width, context.device().multiprocessors());
         oneToken = tokenGrid.fits(context.device().sharedBytes());
+        poolGrid = new TokenGrid(
+                shape.topK(),
+                hidden,
+                width,
+                PoolTokenLaunch.blocks(context.device().multiprocessors()));
         long lanes = shape.lanes(maxTokens);
         long blocks = maxBlocks(lanes, shape.experts(), LEAST_BLOCK_LANES);
         long placed = Math.max(
@@ -87,6 +94,16 @@ public final class DeviceMoe implements AutoCloseable {
             throw new IllegalArgumentException("tokens is " + call.tokens() + ", too many to read missed rows");
         }
         return new MoeLaunch(context, this, admitted(call), way);
+    }
+
+    /** Whether calls of so many tokens may plan their step themselves. */
+    boolean plans(int tokens) {
+        return tokens == 1 && poolGrid.fits(context.device().sharedBytes());
+    }
+
+    /** As {@link #bind}, of a call that may be missed rows and plans its step; parameters as of PoolTokenLaunch. */
+    PoolTokenLaunch bindPlanned(MoeCall call, StepMemory step, int layer, long ids) {
+        return new PoolTokenLaunch(context, this, admitted(call), step, layer, ids);
     }
 
     /** As {@link #bind}, over aligned lanes whatever the number of tokens, so that it has parts. */

@@ -14,7 +14,6 @@ import org.expertpool.pool.cuda.Kernel;
 import org.expertpool.pool.cuda.KernelArgument;
 import org.expertpool.pool.cuda.layout.MoeBlock;
 import org.expertpool.pool.cuda.layout.TokenGrid;
-import org.expertpool.pool.marlin.ActivationType;
 
 /** One layer call with its arguments prepared. The only class that knows the MoE kernels' names, grids and order. */
 public final class MoeLaunch implements AutoCloseable {
@@ -55,7 +54,7 @@ public final class MoeLaunch implements AutoCloseable {
         blockLanes = way.blockLanes();
         maxBlocks = Math.toIntExact(DeviceMoe.maxBlocks(laneCount, moe.shape().experts(), way.blockLanes()));
         describe(argument.struct(), moe, call, way, maxBlocks);
-        String suffix = moe.shape().activations() == ActivationType.FP16 ? "_fp16" : "";
+        String suffix = moe.shape().kernelSuffix();
         int hidden = moe.shape().row().hidden();
         int width = moe.shape().row().expertWidth();
         MoeBlock block = way.block();
@@ -148,7 +147,8 @@ public final class MoeLaunch implements AutoCloseable {
         return new Step(kernel, blocks, threads, sharedBytes);
     }
 
-    private static void describe(ByteBuffer params, DeviceMoe moe, MoeCall call, MoeWay way, int maxBlocks) {
+    /** Fills a MoeParams struct. */
+    static void describe(ByteBuffer params, DeviceMoe moe, MoeCall call, MoeWay way, int maxBlocks) {
         params.putLong(MOE_PARAMS.offset("activations"), call.activations());
         params.putLong(MOE_PARAMS.offset("ids"), call.ids());
         params.putLong(MOE_PARAMS.offset("rows"), call.rows());

@@ -28,6 +28,11 @@ public record MoeShape(int experts, int topK, ExpertRowLayout row, ActivationTyp
         require("topK", topK, 1, experts);
     }
 
+    /** End of the names of kernels that depend on the type of activations. */
+    String kernelSuffix() {
+        return activations == ActivationType.FP16 ? "_fp16" : "";
+    }
+
     int lanes(int tokens) {
         require("tokens", tokens, 1, MAX_TOKENS);
         return tokens * topK;

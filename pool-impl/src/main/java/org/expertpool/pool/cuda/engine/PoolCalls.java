@@ -8,17 +8,54 @@ import java.util.Optional;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaStream;
 import org.expertpool.pool.cuda.StepLaunch;
+import org.expertpool.pool.cuda.StepMemory;
 
 /**
  * A pool's planned calls: step, row copies, MoE over the rows that the step found (pool-semantics 5). Where the call is
- * narrow enough, the MoE's own blocks bring the missing rows, so that they cross the link while the hits are computed.
+ * narrow enough, the MoE's own blocks bring the missing rows, so that they cross the link while the hits are computed; for
+ * one token they also plan the step.
  */
 final class PoolCalls implements LayerCalls {
-    /** One layer's launches; no copies where the MoE makes them. */
-    private record Layer(StepLaunch planner, Optional<RowCopier.Launch> copies, MoeLaunch moe) {}
+    /** One layer's launches. */
+    private sealed interface Layer extends AutoCloseable {
+        void enqueue(CudaStream stream);
+
+        @Override
+        void close();
+    }
+
+    private record OneKernel(PoolTokenLaunch all) implements Layer {
+        @Override
+        public void enqueue(CudaStream stream) {
+            all.enqueue(stream);
+        }
+
+        @Override
+        public void close() {
+            all.close();
+        }
+    }
+
+    /** One after the other; no copies where the MoE makes them. */
+    private record InTurn(
+            CallMemory memory, int layer, StepLaunch planner, Optional<RowCopier.Launch> copies, MoeLaunch moe)
+            implements Layer {
+        @Override
+        public void enqueue(CudaStream stream) {
+            planner.enqueue(layer, memory.lanes(), memory.ids(), memory.weights(), stream);
+            copies.ifPresent(launch -> launch.enqueue(stream));
+            moe.enqueue(stream);
+        }
+
+        @Override
+        public void close() {
+            planner.close();
+            copies.ifPresent(RowCopier.Launch::close);
+            moe.close();
+        }
+    }
 
     private final DevicePool pool;
-    private final CallMemory memory;
     private final DeviceMoe moe;
     private final List<Layer> layers = new ArrayList<>();
 
@@ -29,22 +66,29 @@ final class PoolCalls implements LayerCalls {
                     "lanes is " + memory.lanes() + ", expected at most S = " + most + ": wider calls are partitioned");
         }
         this.pool = pool;
-        this.memory = memory;
         DeviceModel model = pool.model();
         moe = new DeviceMoe(model.context(), model.shape(), memory.tokens(), model.stream());
         for (int layer = 0; layer < model.layers(); layer++) {
-            StepLaunch planner =
-                    new StepLaunch(model.context(), pool.deviceTables(), pool.plan(layer), pool.stepMap(layer));
-            MoeCall call = call(memory, layer);
-            if (moe.readsMissed(memory.tokens())) {
-                long missed = pool.plan(layer) + STEP_OUTPUT.offset("missRows");
-                layers.add(
-                        new Layer(planner, Optional.empty(), moe.bind(call.withMissed(missed, model.hostRows(layer)))));
-            } else {
-                layers.add(
-                        new Layer(planner, Optional.of(pool.copier().bind(layer, pool.plan(layer))), moe.bind(call)));
-            }
+            layers.add(layer(memory, layer));
         }
+    }
+
+    private Layer layer(CallMemory memory, int layer) {
+        DeviceModel model = pool.model();
+        StepMemory step = new StepMemory(pool.deviceTables(), pool.plan(layer), pool.stepMap(layer));
+        long missed = pool.plan(layer) + STEP_OUTPUT.offset("missRows");
+        MoeCall call = call(memory, layer);
+        if (moe.plans(memory.tokens())) {
+            MoeCall withMissed = call.withMissed(missed, model.hostRows(layer));
+            return new OneKernel(moe.bindPlanned(withMissed, step, layer, memory.ids()));
+        }
+        StepLaunch planner = new StepLaunch(model.context(), step);
+        if (moe.readsMissed(memory.tokens())) {
+            MoeLaunch reading = moe.bind(call.withMissed(missed, model.hostRows(layer)));
+            return new InTurn(memory, layer, planner, Optional.empty(), reading);
+        }
+        RowCopier.Launch copies = pool.copier().bind(layer, pool.plan(layer));
+        return new InTurn(memory, layer, planner, Optional.of(copies), moe.bind(call));
     }
 
     private MoeCall call(CallMemory memory, int layer) {
@@ -62,10 +106,7 @@ final class PoolCalls implements LayerCalls {
 
     @Override
     public void enqueue(int layer, CudaStream stream) {
-        Layer calls = layers.get(layer);
-        calls.planner().enqueue(layer, memory.lanes(), memory.ids(), memory.weights(), stream);
-        calls.copies().ifPresent(copies -> copies.enqueue(stream));
-        calls.moe().enqueue(stream);
+        layers.get(layer).enqueue(stream);
     }
 
     @Override
@@ -75,11 +116,7 @@ final class PoolCalls implements LayerCalls {
 
     @Override
     public void close() {
-        layers.forEach(layer -> {
-            layer.planner().close();
-            layer.copies().ifPresent(RowCopier.Launch::close);
-            layer.moe().close();
-        });
+        layers.forEach(Layer::close);
         moe.close();
     }
 }

@@ -5,7 +5,7 @@ import java.util.List;
 /** Every struct of {@code kernels-cu/include/pool/layout.h}. Little-endian, 64-bit pointers. */
 public final class KernelLayouts {
     /** Version of the layouts; a kernel binary with another is refused. */
-    public static final int VERSION = 5;
+    public static final int VERSION = 6;
 
     /** Widest step, in lanes. */
     public static final int MAX_LANES = 64;

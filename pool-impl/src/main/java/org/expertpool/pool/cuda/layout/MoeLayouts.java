@@ -61,6 +61,12 @@ public final class MoeLayouts {
             .i32("tokens", "topK", "hidden", "width", "experts", "blockLanes", "hostLanes", "firstBlock")
             .bytes(232);
 
+    /** Argument of the kernels that plan a step and compute its token. */
+    public static final StructLayout POOL_TOKEN_PARAMS = StructLayout.struct("PoolTokenParams")
+            .array("plan", KernelLayouts.PLAN_PARAMS.bytes(), 1)
+            .array("moe", MOE_PARAMS.bytes(), 1)
+            .bytes(344);
+
     private MoeLayouts() {}
 
     /** Shape of the blocks over aligned lanes that is the fastest for so many tokens, as measured on an H200. */
@@ -70,11 +76,11 @@ public final class MoeLayouts {
 
     /** Words that a decode call counts with, 0 before the first one; those of {@link TokenGrid#exchangeWords} come behind. */
     public static int decodeCounts(int hidden) {
-        return (hidden / TILE_CHANNELS + 2 + 2 * MAX_DECODE_LANES + 3) / 4 * 4;
+        return (hidden / TILE_CHANNELS + 4 + 2 * MAX_DECODE_LANES + 3) / 4 * 4;
     }
 
     /** All structs, in the order of the header. */
     public static List<StructLayout> all() {
-        return List.of(ROW_BASE, EXPERT_ALPHAS, LANE_BLOCKS, MOE_PARAMS);
+        return List.of(ROW_BASE, EXPERT_ALPHAS, LANE_BLOCKS, MOE_PARAMS, POOL_TOKEN_PARAMS);
     }
 }

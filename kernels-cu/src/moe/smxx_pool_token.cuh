@@ -1,0 +1,87 @@
+// A step of the planner and the MoE of its one token in one kernel (pool-semantics 4 and 5).
+//
+// The last block plans. The others look up the token's rows by themselves and begin at once: what is resident they compute as
+// the kernel for one token does, what is missing they ask the host for. Where a missing row is to be kept they need to know
+// only when its first bytes have come, and by then the planner, which must look through all rows for a victim, has decided.
+//
+// The planner changes nothing that the others look up before all of them have; and no row is a victim that this step reads.
+// A cooperative launch, as the kernel for one token.
+#pragma once
+
+#include "moe/smxx_moe_token.cuh"
+#include "plan/smxx_lru_plan.cuh"
+
+namespace pool {
+
+// Lane i of the step, for thread i of each warp, as the tables have it before the step.
+__device__ inline TokenLane lookUpLane(const PlanParams& plan) {
+  constexpr int kLineRows = kLineBytes / sizeof(int32_t);
+  const int lane = threadIdx.x % kWarp;
+  const int id = lane < plan.lanes ? plan.ids[lane] : kAbsent;
+  const float weight = lane < plan.lanes ? plan.weights[lane] : 0.0f;
+  const int32_t* rows = plan.tables.hotRow + plan.layer * plan.tables.experts;
+  // Before the ids are there; each line once a block.
+  for (int e = threadIdx.x * kLineRows; e < plan.tables.experts; e += kPlanThreads * kLineRows) bringNear(rows + e);
+  const int expert = safeIdOf(id, weight, plan.tables);
+  const int row = expert == kAbsent ? kAbsent : rows[expert];
+  return {expert, row, row == kAbsent};
+}
+
+// Where missed rows are kept: as the planner decides while they are on their way. The call's lanes say row 0.
+struct PlannedRows {
+  static constexpr bool kLate = true;
+  const PlanParams& plan;
+  const MoeParams& p;
+  // Called by the whole block.
+  __device__ int64_t bytesFurther(int lane) const {
+    waitUntil(countsOf(p).planned, 1);
+    return static_cast<int64_t>(__ldcg(plan.output->routes + lane) * p.w13.strideBytes);
+  }
+};
+
+// Pairs of rows whose clocks a thread of the planner reads at once: it has more time than registers here.
+constexpr int kBesidePairs = 6;
+
+// By one block, while `blocks` others run.
+__device__ inline void planBeside(const PlanParams& plan, const DecodeCounts& counts, int blocks, uint8_t* shared) {
+  auto& scratch = *reinterpret_cast<PlanScratch<kPlanThreads>*>(shared);
+  const int found = decideStep<kPlanThreads, kBesidePairs>(plan, scratch);
+  if (threadIdx.x >= kWarp) return;
+  publishStep<kPlanThreads>(plan, found, scratch);
+  if (scratch.lanes.missing == 0) return;
+  __syncwarp();  // the step is stored; the first thread's count publishes it
+  if (threadIdx.x == 0) {
+    countUp(counts.planned);
+    while (loadAcquire(counts.lookedUp) < blocks) pauseBriefly();
+    *counts.lookedUp = 0;
+  }
+  __syncwarp();  // and only now the tables change
+  commitStep<kPlanThreads>(plan, found, scratch);
+}
+
+template <typename Type>
+__device__ void poolToken(const PlanParams& plan, const MoeParams& p, uint8_t* shared) {
+  static_assert(kPlanThreads == kToken.threads() && sizeof(PlanScratch<kPlanThreads>) <= kToken.warps() * kTokenWarpBytes);
+  const int blocks = gridDim.x - 1;
+  if (blockIdx.x == blocks) {
+    planBeside(plan, countsOf(p), blocks, shared);
+    return;
+  }
+  TokenMoe<Type> token(p, shared, blocks);
+  const TokenLane lane = lookUpLane(plan);
+  if (!token.start(lane)) {
+    token.run();
+    return;
+  }
+  auto& lanes = TokenTurns<Type>::sharedOf(shared);
+  if (threadIdx.x < kWarp) {
+    lanes.ids[threadIdx.x] = lane.expert;
+    lanes.rows[threadIdx.x] = lane.missed ? 0 : lane.row;
+    lanes.missRows[threadIdx.x] = lane.missed ? 0 : kAbsent;
+  }
+  __syncthreads();  // all warps have looked up their lanes, and those of the first one are there
+  if (threadIdx.x == 0) countUp(countsOf(p).lookedUp);
+  TokenTurns<Type>::run(p, {lanes.ids, lanes.rows, lanes.missRows}, PlannedRows{plan, p}, blocks, shared);
+}
+
+}  // namespace pool
