@@ -21,12 +21,19 @@ struct alignas(16) Words4 {
   uint32_t word[4];
 };
 
-// 16 bytes of what one warp reads once: past L1. Nothing happens where !wanted; a predicate, no branch.
+// What is read with this policy leaves L2 before all else: weights must not drive out what the next kernels read.
+__device__ inline uint64_t leavesFirst() {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// 16 bytes of what one warp reads once: past L1, and first to leave L2. Nothing happens where !wanted; a predicate, no branch.
 __device__ inline void loadOnce4(Words4& v, const void* from, bool wanted) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0;"
-      " @p ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+      " @p ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %6; }"
       : "+r"(v.word[0]), "+r"(v.word[1]), "+r"(v.word[2]), "+r"(v.word[3])
-      : "l"(from), "r"(static_cast<uint32_t>(wanted)));
+      : "l"(from), "r"(static_cast<uint32_t>(wanted)), "l"(leavesFirst()));
 }
 
 // 16 bytes as other blocks of this launch stored them before they were counted as arrived.
@@ -123,13 +130,6 @@ __device__ inline Words2 readShared2(SharedAddress from) {
 __device__ inline void writeShared4(SharedAddress to, const Words4& v) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v.word[0]), "r"(v.word[1]), "r"(v.word[2]),
                "r"(v.word[3]) : "memory");
-}
-
-// What is read with this policy leaves L2 before all else: a layer's weights must not drive out what the next kernels read.
-__device__ inline uint64_t leavesFirst() {
-  uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
 }
 
 // 16 bytes of weights in the bank to shared memory, without a register.
