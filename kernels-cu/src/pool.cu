@@ -12,5 +12,6 @@
 #include "moe/smxx_pool_token_fp16.cu"
 #include "plan/smxx_lru_plan.cu"
 #include "route/smxx_partition.cu"
+#include "route/smxx_route_forward.cu"
 #include "route/smxx_route_replay.cu"
 #include "rows/smxx_row_copy.cu"

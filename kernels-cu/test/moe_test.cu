@@ -1,7 +1,7 @@
 // Conformance and timing of the MoE kernels on a GPU. Arguments: seed, folder for the CSV files; "profile" for one launch of
 // each of the best kernels and no more, "times" or "link" for the times alone, or those with rows on the host, "types" for those
 // of bf16 and fp16 in turn, "pool" for those of a pool's token by one kernel and by two in turn, "check" for a few cases,
-// "conform" for all of them without times.
+// "conform" for all of them without times, behind which "bf16" or "fp16" stands for one type alone.
 //
 // Order: which MMA form gives which bits, correctness, then times. Any difference ends the program with status 1.
 #include <fstream>
@@ -727,9 +727,11 @@ void timeAll(const std::string& folder, uint64_t seed, bool link) {
               "  M=512 floor 308, reach 400, at least 480; best peer 656\n");
 }
 
+const char* nameOf(Activations type) { return type == Activations::kFp16 ? "fp16" : "bf16"; }
+
 // All that does not depend on time, with activations of one type.
 void conform(GpuBackend& backend, Activations type, std::ofstream& errorsCsv, uint64_t seed) {
-  const char* name = type == Activations::kFp16 ? "fp16" : "bf16";
+  const char* name = nameOf(type);
   for (const MoeGeometry& g : {MoeGeometry{64, 64, 5, 2, type}, MoeGeometry{192, 128, 6, 3, type},
                                MoeGeometry{320, 640, 24, 10, type}, MoeGeometry{704, 192, 16, 8, type}}) {
     for (int tokens : {1, 2, 7, 20}) test::exactNumbers(backend, g, tokens, seed + tokens);
@@ -833,7 +835,9 @@ int main(int argc, char** argv) {
   std::printf("alignment: equal to its definition\n");
   std::ofstream errorsCsv(folder + "/moe_errors.csv");
   errorsCsv << "activations,hidden,width,experts,top_k,most_tokens,one_gemm,chain,worst_lane\n";
-  for (const Activations type : kTypes) conform(backend, type, errorsCsv, seed);
+  for (const Activations type : kTypes) {
+    if (argc <= 4 || std::string(argv[4]) == nameOf(type)) conform(backend, type, errorsCsv, seed);
+  }
   if (only == "conform") return 0;
   compareTypes(folder, seed);
   timeAll(folder, seed, false);

@@ -37,11 +37,11 @@ __device__ inline uint64_t xorOfWarp(uint64_t value) {
 class OutputShare {
  public:
   // Begins to read the first of it.
-  __device__ explicit OutputShare(const RouteParams& p)
-      : output_(reinterpret_cast<const Vector*>(p.output)),
-        vectors_(p.outputWords / 4),
-        apart_(static_cast<int>(gridDim.x) * kRouteThreads),
-        next_(blockIdx.x * kRouteThreads + threadIdx.x) {
+  __device__ OutputShare(const uint32_t* output, int words, int block, int blocks)
+      : output_(reinterpret_cast<const Vector*>(output)),
+        vectors_(words / 4),
+        apart_(blocks * kRouteThreads),
+        next_(block * kRouteThreads + threadIdx.x) {
     request();
   }
 
@@ -96,12 +96,12 @@ __device__ inline void routeLane(const RouteParams& p, const RoutedLane& lane, i
   p.weights[to] = keep ? lane.weight : 0.0f;
 }
 
-// Distinct valid experts of the call before, by one warp.
-__device__ inline int countSelected(const RouteParams& p) {
+// Distinct valid experts of a call that was routed to `ids`, by one warp.
+__device__ inline int countSelected(const RouteParams& p, const int32_t* ids, const float* weights) {
   int32_t safeId[kLaneHalves];
   for (int half = 0; half < kLaneHalves; ++half) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp + half * kWarp;
-    const RoutedLane routed = lane < p.lanes ? RoutedLane{p.ids[lane], p.weights[lane]} : RoutedLane{kAbsent, 0.0f};
+    const RoutedLane routed = lane < p.lanes ? RoutedLane{ids[lane], weights[lane]} : RoutedLane{kAbsent, 0.0f};
     safeId[half] = routed.id >= 0 && routed.id < p.experts && weightIsValid(routed.weight) ? routed.id : kAbsent;
   }
   bool first[kLaneHalves];
@@ -153,7 +153,7 @@ __device__ inline void replayRoute(const RouteParams& p) {
   const int thread = threadIdx.x % kWarp;
   // All that is read is under way before anything is waited for, but for the recording, whose place is in the state.
   const RouteState state = *p.state;
-  OutputShare output(p);
+  OutputShare output(p.output, p.outputWords, blockIdx.x, gridDim.x);
   const uint64_t digest = p.digest == nullptr ? 0 : *p.digest;
   const bool routes = p.layer < p.layers;
   const int64_t at = (static_cast<int64_t>(state.tapeForward) * p.layers + p.layer) * p.lanes;
@@ -164,7 +164,7 @@ __device__ inline void replayRoute(const RouteParams& p) {
       seen.promoted = p.plan->promoted;
       seen.staged = p.plan->staged;
     }
-    if (p.lanes <= kMaxLanes) seen.selected = countSelected(p);
+    if (p.lanes <= kMaxLanes) seen.selected = countSelected(p, p.ids, p.weights);
   }
   const uint64_t mixed = xorOfWarp(output.mix());
   if (thread == 0) ofWarp[warp] = mixed;

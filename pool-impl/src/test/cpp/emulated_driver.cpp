@@ -21,6 +21,7 @@
 #include "moe/smxx_pool_token.cuh"
 #include "plan/smxx_lru_plan.cuh"
 #include "route/smxx_partition.cuh"
+#include "route/smxx_route_forward.cuh"
 #include "route/smxx_route_replay.cuh"
 #include "rows/smxx_row_copy.cuh"
 
@@ -383,6 +384,12 @@ std::map<std::string, Kernel> allKernels() {
                                       p.ringSize > 0;
                              },
                              [](const pool::PartitionParams& p) { pool::partitionLanes(p); })},
+      {"smxx_route_forward", kernel<pool::RouteParams>(
+                                 [](const pool::RouteParams& p, const Grid& g) {
+                                   return g.blocks == p.layers && g.threads == pool::kRouteThreads && g.sharedBytes == 0 &&
+                                          p.outputWords % 4 == 0 && p.digest == nullptr;
+                                 },
+                                 [](const pool::RouteParams& p) { pool::routeForward(p); })},
       {"smxx_route_replay", kernel<pool::RouteParams>(
                                 [](const pool::RouteParams& p, const Grid& g) {
                                   return g.blocks == pool::routeBlocks(p.outputWords) && g.threads == pool::kRouteThreads &&

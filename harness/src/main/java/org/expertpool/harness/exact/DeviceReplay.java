@@ -33,10 +33,17 @@ public final class DeviceReplay implements AutoCloseable {
      * How forwards of a kind are made.
      *
      * @param counted whether {@link Result#planned} counts them
+     * @param reading of outputs before what comes next is routed
      * @param rest what each layer does beside its experts
      * @param contextTokens that decode forwards have behind them; prefill chunks read as far as they reach
      */
-    public record Way(LayerEngine engine, boolean counted, DecodeGraph mode, LayerRest rest, long contextTokens) {}
+    public record Way(
+            LayerEngine engine,
+            boolean counted,
+            RouteReplay.Reading reading,
+            DecodeGraph mode,
+            LayerRest rest,
+            long contextTokens) {}
 
     /**
      * What came out.
@@ -125,7 +132,7 @@ public final class DeviceReplay implements AutoCloseable {
                         Math.max(1, Math.min(model.layers(), MOST_INPUT_TOKENS / kind.tokens)),
                         seed,
                         count,
-                        RouteReplay.Reading.ALL,
+                        way.reading(),
                         way.mode(),
                         way.rest());
                 DeviceForward forward = new DeviceForward(model, way.engine(), spec);

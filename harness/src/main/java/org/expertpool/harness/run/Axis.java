@@ -67,6 +67,9 @@ enum Axis {
     /** Rest of the model, on a device: nothing beside the routed experts. */
     static final String NO_REST = "none";
 
+    /** As {@link #NO_REST}, and a forward's layers all routed before it: not even what stands in for a router. */
+    static final String ROUTED_AHEAD = "routed-ahead";
+
     /** Rest of the model, on a device: a read of as many bytes as each layer's dense weights have. */
     static final String DENSE = "dense";
 
@@ -133,7 +136,7 @@ enum Axis {
                         field,
                         text(field, value),
                         Stream.of(Scope.values()).map(Scope::toString).toArray(String[]::new));
-            case REST -> oneOf(field, text(field, value), NO_REST, DENSE, FULL);
+            case REST -> oneOf(field, text(field, value), NO_REST, ROUTED_AHEAD, DENSE, FULL);
             case PLE -> oneOf(field, text(field, value), NO_ROWS, EAGER_ROWS, DEFERRED_ROWS);
             case GRAPH_MODE -> GraphMode.of(field, text(field, value)).word();
             case MEMORY -> size(field, text(field, value));

@@ -103,7 +103,7 @@ record Cell(String id, Map<String, String> settings) {
         return setting(Axis.GRAPH_MODE).map(word -> GraphMode.of("graph_mode", word));
     }
 
-    /** What beside the routed experts runs on a device: {@link Axis#NO_REST} or {@link Axis#DENSE}. */
+    /** What beside the routed experts runs on a device: a word of {@link Axis#REST}. */
     String rest() {
         return setting(Axis.REST).orElse(Axis.NO_REST);
     }

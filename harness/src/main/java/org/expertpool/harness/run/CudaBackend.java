@@ -18,6 +18,7 @@ import org.expertpool.pool.cuda.engine.DecodeGraph;
 import org.expertpool.pool.cuda.engine.DeviceModel;
 import org.expertpool.pool.cuda.engine.LayerEngine;
 import org.expertpool.pool.cuda.engine.LayerRest;
+import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
@@ -100,10 +101,18 @@ final class CudaBackend implements CellBackend {
     private void refuse(Cell cell) {
         GraphMode mode = cell.graphMode().orElse(GraphMode.FULL_DECODE);
         CellSettings.require(
-                mode != GraphMode.PIECEWISE || !cell.rest().equals(Axis.NO_REST),
+                mode != GraphMode.PIECEWISE || !rest(cell).isNothing(),
                 "graph_mode",
                 mode.word(),
                 "another without rest = \"dense\": a graph around nothing is none");
+        boolean ahead = reading(cell) == RouteReplay.Reading.AHEAD;
+        CellSettings.require(
+                !ahead || List.of(Axis.RESIDENT, Axis.POOL).contains(cell.engine()),
+                "engine",
+                cell.engine(),
+                "resident or pool beside rest = \"routed-ahead\"");
+        CellSettings.require(
+                !ahead || cell.ple().equals(Axis.NO_ROWS), "ple", cell.ple(), "off beside rest = \"routed-ahead\"");
         CellSettings.require(cell.device().isEmpty(), "device", cell.device().orElse(""), "none: it is this machine's");
         CellSettings.require(
                 cell.contextTokens().isEmpty() || cell.rest().equals(Axis.FULL),
@@ -156,6 +165,7 @@ final class CudaBackend implements CellBackend {
             case Axis.FULL ->
                 "experts, " + rest.denseBytes() + " dense bytes, " + rest.kvBytesPerToken()
                         + " bytes a token of context and a router a layer";
+            case Axis.ROUTED_AHEAD -> "experts alone, routed ahead";
             default -> "experts alone";
         };
     }
@@ -167,6 +177,10 @@ final class CudaBackend implements CellBackend {
             case Axis.FULL -> new LayerRest(dense, kvBytesPerToken(), mostContext(cell), true);
             default -> LayerRest.NOTHING;
         };
+    }
+
+    private static RouteReplay.Reading reading(Cell cell) {
+        return cell.rest().equals(Axis.ROUTED_AHEAD) ? RouteReplay.Reading.AHEAD : RouteReplay.Reading.ALL;
     }
 
     /** Device memory of what stands in for the rest of all layers. */
@@ -200,6 +214,7 @@ final class CudaBackend implements CellBackend {
                     return new DeviceReplay.Way(
                             kind.prefill() ? made : embeddings.beside(made, experts, cell.ple()),
                             narrow,
+                            kind.prefill() ? RouteReplay.Reading.ALL : reading(cell),
                             kind.prefill() ? prefill : decode,
                             rest(cell),
                             cell.contextTokens().orElse(0));

@@ -70,7 +70,7 @@ record MeasuredDecode(Path directory, ResultRow row, Cell cell, ModelGeometry mo
     private static boolean isModelled(Cell cell) {
         boolean known = cell.isPool() || List.of(Axis.RESIDENT, Axis.UVA).contains(cell.engine());
         return known
-                && !cell.rest().equals(Axis.FULL)
+                && List.of(Axis.NO_REST, Axis.DENSE).contains(cell.rest())
                 && cell.ple().equals(Axis.NO_ROWS)
                 && cell.streams().orElse(1) == 1
                 && cell.inputTokens().isEmpty()

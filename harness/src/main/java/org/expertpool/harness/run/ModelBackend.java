@@ -219,6 +219,9 @@ final class ModelBackend implements CellBackend {
         return switch (cell.setting(Axis.REST).orElse(Axis.FULL)) {
             case Axis.NO_REST -> CostModel.Beside.NOTHING;
             case Axis.DENSE -> CostModel.Beside.DENSE_READ;
+            case Axis.ROUTED_AHEAD ->
+                throw new BadInputException("rest is " + Axis.ROUTED_AHEAD
+                        + ", expected another: the model's constants have a router's place in them");
             default -> CostModel.Beside.WHOLE_MODEL;
         };
     }

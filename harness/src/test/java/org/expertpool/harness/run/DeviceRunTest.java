@@ -163,6 +163,26 @@ class DeviceRunTest {
             engine = "stream-hits"
             rows = [10, 15]
 
+            # Without a router's place between the layers.
+            [[matrix]]
+            engine = "resident"
+            rest = "routed-ahead"
+
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            rest = "routed-ahead"
+
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            rest = "routed-ahead"
+            ple = "eager"
+
+            [[matrix]]
+            engine = "stream"
+            rest = "routed-ahead"
+
             [[check]]
             name = "equal"
             where = { basis = "measured" }
@@ -268,7 +288,7 @@ class DeviceRunTest {
                 Main.class,
                 List.of("run", definition.toString(), "--backend", "cuda", "--out", out.toString()),
                 Map.of());
-        assertThat(lines).contains("- Check: equal - holds, 11 rows", "not freed: 0");
+        assertThat(lines).contains("- Check: equal - holds, 13 rows", "not freed: 0");
 
         List<ResultRow> rows = ResultsCsv.read(out.resolve("results.csv"));
         assertThat(rows.stream().filter(ResultRow::isOk).map(row -> row.text("engine")))
@@ -283,16 +303,25 @@ class DeviceRunTest {
                         "pool",
                         "heat",
                         "stream",
-                        "stream-hits");
+                        "stream-hits",
+                        "resident",
+                        "pool");
+        assertThat(rows.stream()
+                        .filter(ResultRow::isOk)
+                        .map(row -> row.text("note"))
+                        .filter("experts alone, routed ahead"::equals))
+                .hasSize(2);
         assertThat(rows.stream()
                         .filter(row -> row.text("engine").equals("pool"))
                         .map(row -> row.text("ple")))
-                .containsExactly("off", "eager", "deferred", "deferred");
+                .containsExactly("off", "eager", "deferred", "deferred", "", "eager");
         assertThat(rows.stream().filter(row -> !row.isOk()).map(row -> row.text("reason")))
                 .containsExactly(
                         "graph_mode is full-decode, expected none or piecewise: the host decides between a layer's"
                                 + " router and its experts",
-                        "rows is 10, expected more than two layers' experts take of the whole");
+                        "rows is 10, expected more than two layers' experts take of the whole",
+                        "ple is eager, expected off beside rest = \"routed-ahead\"",
+                        "engine is stream, expected resident or pool beside rest = \"routed-ahead\"");
         ResultRow heat = rows.stream()
                 .filter(row -> row.text("engine").equals("heat"))
                 .findFirst()

@@ -1,10 +1,11 @@
 package org.expertpool.pool.cuda.engine;
 
+import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.DeviceBuffer;
 
 /**
- * Inputs and output of layer calls of one width at fixed device addresses, so that captured work can be replayed: ids and
- * weights {@code [T, topK]}, activations {@code [slots, T, hidden]}, output {@code [T, hidden]}.
+ * Inputs and outputs of layer calls of one width at fixed device addresses, so that captured work can be replayed: ids and
+ * weights {@code [calls, T, topK]}, activations {@code [slots, T, hidden]}, outputs {@code [calls, T, hidden]}.
  */
 public final class CallMemory implements AutoCloseable {
     private static final int BF16_BYTES = 2;
@@ -12,6 +13,7 @@ public final class CallMemory implements AutoCloseable {
 
     private final int tokens;
     private final int slots;
+    private final int calls;
     private final int lanes;
     private final long outputBytes;
     private final DeviceBuffer memory;
@@ -19,15 +21,24 @@ public final class CallMemory implements AutoCloseable {
     private final long outAt;
     private final long activationsAt;
 
-    /** @param slots inputs to choose from: layer l reads slot {@code l % slots} */
+    /** Of calls that all have the same ids, weights and output. */
     public CallMemory(DeviceModel model, int tokens, int slots) {
+        this(model, tokens, slots, 1);
+    }
+
+    /**
+     * @param slots inputs to choose from: layer l reads slot {@code l % slots}
+     * @param calls whose ids, weights and outputs there is room for: layer l has those of {@code l % calls}
+     */
+    CallMemory(DeviceModel model, int tokens, int slots, int calls) {
         this.tokens = tokens;
         this.slots = slots;
+        this.calls = calls;
         lanes = model.shape().lanes(tokens);
         outputBytes = (long) BF16_BYTES * tokens * model.shape().row().hidden();
-        weightsAt = aligned((long) Integer.BYTES * lanes);
+        weightsAt = aligned((long) Integer.BYTES * lanes * calls);
         outAt = 2 * weightsAt;
-        activationsAt = outAt + aligned(outputBytes);
+        activationsAt = outAt + aligned(outputBytes * calls);
         memory = new DeviceBuffer(model.context(), activationsAt + slots * outputBytes);
         memory.fill(0, memory.bytes(), (byte) 0, model.stream());
     }
@@ -53,16 +64,34 @@ public final class CallMemory implements AutoCloseable {
         return (int) (outputBytes / BF16_BYTES / tokens);
     }
 
+    /** The only call's ids. */
     public long ids() {
-        return memory.address();
+        requireOneCall();
+        return ids(0);
     }
 
+    /** The only call's weights. */
     public long weights() {
-        return memory.address() + weightsAt;
+        requireOneCall();
+        return weights(0);
     }
 
+    /** The only call's output. */
     public long out() {
-        return memory.address() + outAt;
+        requireOneCall();
+        return out(0);
+    }
+
+    long ids(int layer) {
+        return memory.address() + (long) Integer.BYTES * lanes * (layer % calls);
+    }
+
+    long weights(int layer) {
+        return memory.address() + weightsAt + (long) Float.BYTES * lanes * (layer % calls);
+    }
+
+    long out(int layer) {
+        return memory.address() + outAt + outputBytes * (layer % calls);
     }
 
     public long activations(int layer) {
@@ -72,6 +101,15 @@ public final class CallMemory implements AutoCloseable {
     /** The memory that holds it all, for copies. */
     DeviceBuffer memory() {
         return memory;
+    }
+
+    /** Of engines whose calls share what they read: they can't take calls that are routed before they come. */
+    void requireOneCall() {
+        if (calls > 1) {
+            throw new BadInputException(
+                    "routing is ahead, expected an engine with all rows in device memory or a pool's"
+                            + " calls of at most its width");
+        }
     }
 
     long weightsAt() {

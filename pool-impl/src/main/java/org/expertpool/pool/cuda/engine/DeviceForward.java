@@ -13,7 +13,8 @@ import org.expertpool.pool.cuda.PinnedSlab;
 
 /**
  * Forwards over all layers with routing from a tape, in honest order: a layer's routing is read by a kernel that depends
- * by data on the output of the layer before. Inputs are seeded, standard normal, and fixed by layer.
+ * by data on the output of the layer before, unless it is asked for ahead. Inputs are seeded, standard normal, and fixed by
+ * layer.
  */
 public final class DeviceForward implements AutoCloseable {
     private static final long MOST_UPLOAD_BYTES = 64L << 20;
@@ -32,10 +33,15 @@ public final class DeviceForward implements AutoCloseable {
             throw new BadInputException(
                     "graph mode is piecewise, expected another without the dense stand-in: a graph around nothing");
         }
+        if (spec.reading() == RouteReplay.Reading.AHEAD && !spec.rest().isNothing()) {
+            throw new BadInputException(
+                    "routing is ahead, expected it between the layers where more than the experts runs");
+        }
         this.model = model;
         mode = spec.mode();
         try (CudaContext.Attempt all = model.context().attempt()) {
-            memory = new CallMemory(model, spec.tokens(), spec.inputs());
+            memory = new CallMemory(
+                    model, spec.tokens(), spec.inputs(), spec.reading().calls(model.layers()));
             upload(spec.seed());
             calls = engine.bind(memory);
             rest = new RestWork(model, memory, spec.rest());

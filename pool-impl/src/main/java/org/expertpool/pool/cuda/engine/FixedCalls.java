@@ -25,13 +25,13 @@ final class FixedCalls implements LayerCalls {
             layers.add(moe.bind(new MoeCall(
                     memory.tokens(),
                     memory.activations(layer),
-                    memory.ids(),
-                    memory.ids(),
+                    memory.ids(layer),
+                    memory.ids(layer),
                     identity.address(),
-                    memory.weights(),
+                    memory.weights(layer),
                     model.alphas().address(layer),
                     rows.apply(layer),
-                    memory.out())));
+                    memory.out(layer))));
         }
     }
 

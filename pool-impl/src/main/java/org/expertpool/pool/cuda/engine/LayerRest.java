@@ -25,7 +25,7 @@ public record LayerRest(long denseBytes, long kvBytesPerToken, long mostContextT
         return new LayerRest(bytes, 0, 0, false);
     }
 
-    boolean isNothing() {
+    public boolean isNothing() {
         return equals(NOTHING);
     }
 

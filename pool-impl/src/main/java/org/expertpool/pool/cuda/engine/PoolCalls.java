@@ -42,7 +42,7 @@ final class PoolCalls implements LayerCalls {
             implements Layer {
         @Override
         public void enqueue(CudaStream stream) {
-            planner.enqueue(layer, memory.lanes(), memory.ids(), memory.weights(), stream);
+            planner.enqueue(layer, memory.lanes(), memory.ids(layer), memory.weights(layer), stream);
             copies.ifPresent(launch -> launch.enqueue(stream));
             moe.enqueue(stream);
         }
@@ -80,7 +80,7 @@ final class PoolCalls implements LayerCalls {
         MoeCall call = call(memory, layer);
         if (moe.plans(memory.tokens())) {
             MoeCall withMissed = call.withMissed(missed, model.hostRows(layer));
-            return new OneKernel(moe.bindPlanned(withMissed, step, layer, memory.ids()));
+            return new OneKernel(moe.bindPlanned(withMissed, step, layer, memory.ids(layer)));
         }
         StepLaunch planner = new StepLaunch(model.context(), step);
         if (moe.readsMissed(memory.tokens())) {
@@ -98,10 +98,10 @@ final class PoolCalls implements LayerCalls {
                 pool.plan(layer) + STEP_OUTPUT.offset("safeIds"),
                 pool.plan(layer) + STEP_OUTPUT.offset("routes"),
                 pool.stepMap(layer),
-                memory.weights(),
+                memory.weights(layer),
                 pool.model().alphas().address(layer),
                 pool.bank().view(),
-                memory.out());
+                memory.out(layer));
     }
 
     @Override

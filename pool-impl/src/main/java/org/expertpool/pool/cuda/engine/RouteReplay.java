@@ -18,7 +18,8 @@ import org.expertpool.pool.cuda.PinnedSlab;
 
 /**
  * A tape in device memory, and the kernels that route each layer call from it after reading, and hashing, the output of
- * the call before: the order of a real router, in graphs that replay over the tape.
+ * the call before: the order of a real router, in graphs that replay over the tape. Or, for the experts alone, one kernel
+ * a forward that routes all its calls.
  */
 public final class RouteReplay implements AutoCloseable {
     /**
@@ -53,18 +54,30 @@ public final class RouteReplay implements AutoCloseable {
 
     private final DeviceModel model;
     private final int hashSlots;
+    private final Reading reading;
     private final int outputWords;
     private final DeviceBuffer ids;
     private final DeviceBuffer weights;
-    private final DeviceBuffer state; // RouteState, hashes [slots]
+    private final DeviceBuffer state; // RouteState, hashes [slots], scratch [L]
     private final PinnedSlab host;
-    private final List<Kernel> layers = new ArrayList<>(); // [L + 1]: the last one only ends a forward
+    private final List<Kernel> layers =
+            new ArrayList<>(); // [L + 1]: the last one only ends a forward; [2] routed ahead
 
     /** How much of the output before is read, and hashed, before a layer call is routed. */
     public enum Reading {
         ALL,
         /** What a router reads for one token: enough for the order, and as quick with many tokens as with one. */
-        FIRST_TOKEN
+        FIRST_TOKEN,
+        /**
+         * All, but of all calls of a forward at once, before the next forward's calls are all routed: the experts without a
+         * router's time between them. Hashes as those of {@link #ALL}.
+         */
+        AHEAD;
+
+        /** Calls whose routing and outputs must all have room. */
+        int calls(int layers) {
+            return this == AHEAD ? layers : 1;
+        }
     }
 
     /**
@@ -86,8 +99,9 @@ public final class RouteReplay implements AutoCloseable {
         }
         this.model = model;
         this.hashSlots = hashSlots;
-        outputWords =
-                Math.toIntExact(memory.outputBytes() / WORD_BYTES / (reading == Reading.ALL ? 1 : memory.tokens()));
+        this.reading = reading;
+        outputWords = Math.toIntExact(
+                memory.outputBytes() / WORD_BYTES / (reading == Reading.FIRST_TOKEN ? memory.tokens() : 1));
         try (CudaContext.Attempt all = model.context().attempt()) {
             ids = DeviceBuffer.holding(
                     model.context(),
@@ -99,33 +113,45 @@ public final class RouteReplay implements AutoCloseable {
                     model.stream(),
                     (long) Float.BYTES * tape.weights().length,
                     to -> to.asFloatBuffer().put(tape.weights()));
-            long bytes = ROUTE_STATE.bytes() + (long) Long.BYTES * hashSlots;
+            long bytes = ROUTE_STATE.bytes() + (long) Long.BYTES * (hashSlots + model.layers());
             state = new DeviceBuffer(model.context(), bytes);
             host = new PinnedSlab(model.context(), bytes);
-            for (int layer = 0; layer <= model.layers(); layer++) {
-                int before = (layer + model.layers() - 1) % model.layers();
-                layers.add(kernel(layer, engine.validates(), calls.plan(before), memory, tape));
-                layers.get(layer)
-                        .argument()
-                        .putLong(
-                                ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0);
+            if (reading == Reading.AHEAD) {
+                layers.add(kernel("smxx_route_forward", 0, engine.validates(), calls.plan(0), memory, tape));
+                layers.add(
+                        kernel("smxx_route_forward", model.layers(), engine.validates(), calls.plan(0), memory, tape));
+            } else {
+                oneByOne(engine, calls, memory, tape, digests);
             }
             reset();
             all.succeeded();
         }
     }
 
-    private Kernel kernel(int layer, boolean engineValidates, long planBefore, CallMemory memory, RoutingTape tape) {
-        Kernel kernel = model.context().kernel("smxx_route_replay", ROUTE_PARAMS.bytes());
+    private void oneByOne(
+            LayerEngine engine, LayerCalls calls, CallMemory memory, RoutingTape tape, IntToLongFunction digests) {
+        for (int layer = 0; layer <= model.layers(); layer++) {
+            int before = (layer + model.layers() - 1) % model.layers();
+            layers.add(kernel("smxx_route_replay", layer, engine.validates(), calls.plan(before), memory, tape));
+            layers.get(layer)
+                    .argument()
+                    .putLong(ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0);
+        }
+    }
+
+    private Kernel kernel(
+            String name, int layer, boolean engineValidates, long plan, CallMemory memory, RoutingTape tape) {
+        Kernel kernel = model.context().kernel(name, ROUTE_PARAMS.bytes());
         ByteBuffer params = kernel.argument();
         params.putLong(ROUTE_PARAMS.offset("tapeIds"), ids.address());
         params.putLong(ROUTE_PARAMS.offset("tapeWeights"), weights.address());
         params.putLong(ROUTE_PARAMS.offset("state"), state.address());
         params.putLong(ROUTE_PARAMS.offset("hashes"), state.address() + ROUTE_STATE.bytes());
-        params.putLong(ROUTE_PARAMS.offset("output"), memory.out());
-        params.putLong(ROUTE_PARAMS.offset("plan"), planBefore);
-        params.putLong(ROUTE_PARAMS.offset("ids"), memory.ids());
-        params.putLong(ROUTE_PARAMS.offset("weights"), memory.weights());
+        params.putLong(ROUTE_PARAMS.offset("output"), memory.out(0));
+        params.putLong(ROUTE_PARAMS.offset("plan"), plan);
+        params.putLong(ROUTE_PARAMS.offset("ids"), memory.ids(0));
+        params.putLong(ROUTE_PARAMS.offset("weights"), memory.weights(0));
+        params.putLong(ROUTE_PARAMS.offset("digest"), 0);
         params.putInt(ROUTE_PARAMS.offset("layer"), layer);
         params.putInt(ROUTE_PARAMS.offset("layers"), model.layers());
         params.putInt(ROUTE_PARAMS.offset("lanes"), memory.lanes());
@@ -143,9 +169,13 @@ public final class RouteReplay implements AutoCloseable {
         host.buffer().put(0, new byte[ROUTE_STATE.bytes()]);
     }
 
-    /** Enqueues the routing of a layer call; the call before has been enqueued. */
+    /** Enqueues the routing of a layer call; the call before has been enqueued. Ahead, the first call's is that of all. */
     void enqueue(int layer, CudaStream stream) {
-        layers.get(layer).launch(blocks(outputWords), THREADS, stream);
+        if (reading != Reading.AHEAD) {
+            layers.get(layer).launch(blocks(outputWords), THREADS, stream);
+        } else if (layer == 0 || layer == model.layers()) {
+            layers.get(layer == 0 ? 0 : 1).launch(model.layers(), THREADS, stream);
+        }
     }
 
     /** Takes in the output of the last layer call, and waits. */

@@ -21,6 +21,7 @@ final class RoutedCalls implements AutoCloseable {
 
     /** @param calls whose routing is held at a time */
     RoutedCalls(DeviceModel model, CallMemory memory, int calls) {
+        memory.requireOneCall();
         this.memory = memory;
         experts = model.shape().experts();
         weightsAt = Math.toIntExact(memory.weightsAt());

@@ -23,6 +23,11 @@ class DeviceForwardTest {
                 .containsExactly(
                         "1 tokens: every forward equal",
                         "2 tokens: every forward equal",
+                        "1 tokens routed ahead: all equal",
+                        "2 tokens routed ahead: all equal",
+                        "routing is ahead, expected it between the layers where more than the experts runs",
+                        "routing is ahead, expected an engine with all rows in device memory or a pool's calls of at most"
+                                + " its width",
                         "NONE: placements as planned",
                         "FULL_DECODE: placements as planned",
                         "NONE: invalid routing reported",

@@ -32,6 +32,7 @@ final class EmulatedForward {
                 program.brief(Integer.parseInt(arguments[0]));
             } else {
                 program.equalHashes();
+                program.routedAhead();
                 program.placementsAndControls();
                 program.invalidRouting();
                 program.lifeCycle();
@@ -70,6 +71,53 @@ final class EmulatedForward {
         }
     }
 
+    /** One kernel a forward in the place of one a layer: the same hashes, counts and tables. */
+    private void routedAhead() {
+        for (int tokens : new int[] {1, 2}) {
+            RoutingTape tape = ForwardFixture.tape(tokens);
+            for (DecodeGraph mode : List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE)) {
+                for (String name : List.of("resident", "uva", "pool 2", "pool 4")) {
+                    try (LayerEngine between = engine(name);
+                            LayerEngine ahead = engine(name)) {
+                        require(
+                                seen(between, tape, mode, RouteReplay.Reading.ALL)
+                                        .equals(seen(ahead, tape, mode, RouteReplay.Reading.AHEAD)),
+                                name + " routed ahead, " + mode);
+                    }
+                }
+            }
+            System.out.println(tokens + " tokens routed ahead: all equal");
+        }
+        ForwardSpec ahead = spec(ForwardFixture.tape(1), DecodeGraph.NONE).withReading(RouteReplay.Reading.AHEAD);
+        try (LayerEngine resident = FixedEngine.resident(model);
+                LayerEngine rows = new SplitEngine(model, 3)) {
+            System.out.println(failure(() -> new DeviceForward(model, resident, ahead.withDenseBytes(DENSE_BYTES))));
+            System.out.println(failure(() -> new DeviceForward(model, rows, ahead)));
+        }
+    }
+
+    /** Counts after a part and after the rest, every hash, and a pool's tables. */
+    private List<Object> seen(LayerEngine engine, RoutingTape tape, DecodeGraph mode, RouteReplay.Reading reading) {
+        try (DeviceForward forward =
+                new DeviceForward(model, engine, spec(tape, mode).withReading(reading))) {
+            if (engine instanceof DevicePool pool) {
+                pool.openGate(RowCheck.ALL);
+            }
+            List<Object> seen = new ArrayList<>();
+            for (int forwards : new int[] {2, ForwardFixture.FORWARDS - 2}) {
+                seen.add(forward.run(forwards).counts());
+            }
+            for (int i = 0; i < ForwardFixture.FORWARDS; i++) {
+                seen.add(forward.routes().hash(i));
+            }
+            if (engine instanceof DevicePool pool) {
+                pool.check(RowCheck.ALL);
+                seen.add(pool.tables().sha256());
+            }
+            return seen;
+        }
+    }
+
     private LayerEngine engine(String name) {
         return switch (name) {
             case "resident" -> FixedEngine.resident(model);
@@ -94,15 +142,19 @@ final class EmulatedForward {
     }
 
     private DeviceForward forward(LayerEngine engine, RoutingTape tape, DecodeGraph mode) {
-        ForwardSpec spec = ForwardSpec.of(
+        ForwardSpec spec = spec(tape, mode);
+        return new DeviceForward(
+                model, engine, mode == DecodeGraph.PIECEWISE ? spec.withDenseBytes(DENSE_BYTES) : spec);
+    }
+
+    private static ForwardSpec spec(RoutingTape tape, DecodeGraph mode) {
+        return ForwardSpec.of(
                 tape.lanes() / ForwardFixture.TOP_K,
                 tape,
                 ForwardFixture.INPUTS,
                 ForwardFixture.SEED,
                 ForwardFixture.FORWARDS,
                 mode);
-        return new DeviceForward(
-                model, engine, mode == DecodeGraph.PIECEWISE ? spec.withDenseBytes(DENSE_BYTES) : spec);
     }
 
     private void placementsAndControls() {
