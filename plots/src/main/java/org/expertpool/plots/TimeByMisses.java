@@ -37,7 +37,7 @@ final class TimeByMisses implements Figure {
             return Optional.empty();
         }
         List<Curve> curves =
-                Curves.of(own, TimeByMisses::missPercent, TimeByMisses::millis, row -> false, Set.of("memory", "rest"));
+                Curves.of(own, TimeByMisses::missPercent, TimeByMisses::millis, row -> false, Set.of("memory"));
         List<Series> series = new ArrayList<>(CurveSeries.of(curves, "graph_mode", curve -> false));
         series.addAll(ReportedMarks.of(
                         imposed.stream()

@@ -50,6 +50,7 @@ final class Words {
     private static String rest(String value) {
         return switch (value) {
             case "none" -> "experts alone";
+            case "routed-ahead" -> "experts alone, routed ahead";
             case "dense" -> "beside dense reads";
             case "full" -> "beside dense, KV and router";
             default -> "rest=" + value;

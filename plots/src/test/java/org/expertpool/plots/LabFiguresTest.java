@@ -232,5 +232,19 @@ class LabFiguresTest {
         List<Point> peers = figure.series().get(1).points(); // up to the first beyond the pool's
         assertThat(peers.stream().map(Point::y)).containsExactly(2.5, 5.0);
         assertThat(figure.horizontals()).isEmpty();
+
+        csv = csv.replace("rows=258,1", "\"rows=258,rest=none\",1").replace("rows=208,1", "\"rows=208,rest=none\",1");
+        for (String n : List.of("258", "208")) {
+            String between = csv.lines()
+                    .filter(line -> line.contains("rows=" + n))
+                    .findFirst()
+                    .orElseThrow();
+            csv += between.replace("rest=none", "rest=routed-ahead") + "\n";
+        }
+        figure = figure(ResultsTable.read(Files.writeString(dir.resolve("results.csv"), csv)), "time-by-misses");
+        assertThat(figure.series().stream().map(Series::label))
+                .startsWith(
+                        "graph mode full-decode, experts alone", "graph mode full-decode, experts alone, routed ahead")
+                .hasSize(3);
     }
 }
