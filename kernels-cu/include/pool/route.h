@@ -34,7 +34,8 @@ struct alignas(16) RouteState {
 static_assert(sizeof(RouteState) == 64);
 
 // Argument of the kernel that routes one layer call from a recording, as a router would: after reading the output before. The
-// kernel that routes a forward at once takes the same, with the arrays of all its calls (src/route/smxx_route_forward.cuh).
+// kernel that routes a forward at once takes the same, with the arrays of all its calls, and [layers] words of scratch behind the
+// hashes (src/route/smxx_route_forward.cuh).
 struct alignas(8) RouteParams {
   const int32_t* tapeIds;      // [tapeForwards, layers, lanes] recorded experts
   const float* tapeWeights;    // [tapeForwards, layers, lanes]

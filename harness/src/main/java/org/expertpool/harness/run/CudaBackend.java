@@ -22,8 +22,8 @@ import org.expertpool.pool.cuda.engine.RouteReplay;
 import org.expertpool.pool.model.ModelGeometry;
 
 /**
- * Cells on a device with real kernels: the routed MoE of every layer, routing from the trace in honest order, a hash of
- * every forward's outputs. Nothing stands in for the rest of a model, unless asked. Counts come from the device's own
+ * Cells on a device with real kernels: the routed MoE of every layer, routing from the trace in honest order unless it is
+ * asked for ahead, a hash of every forward's outputs. Nothing stands in for the rest of a model, unless asked. Counts come from the device's own
  * plans and must equal the simulation's; times are the device's.
  */
 final class CudaBackend implements CellBackend {
@@ -105,14 +105,9 @@ final class CudaBackend implements CellBackend {
                 "graph_mode",
                 mode.word(),
                 "another without rest = \"dense\": a graph around nothing is none");
-        boolean ahead = reading(cell) == RouteReplay.Reading.AHEAD;
-        CellSettings.require(
-                !ahead || List.of(Axis.RESIDENT, Axis.POOL).contains(cell.engine()),
-                "engine",
-                cell.engine(),
-                "resident or pool beside rest = \"routed-ahead\"");
-        CellSettings.require(
-                !ahead || cell.ple().equals(Axis.NO_ROWS), "ple", cell.ple(), "off beside rest = \"routed-ahead\"");
+        if (reading(cell) == RouteReplay.Reading.AHEAD) {
+            refuseAhead(cell);
+        }
         CellSettings.require(cell.device().isEmpty(), "device", cell.device().orElse(""), "none: it is this machine's");
         CellSettings.require(
                 cell.contextTokens().isEmpty() || cell.rest().equals(Axis.FULL),
@@ -125,6 +120,22 @@ final class CudaBackend implements CellBackend {
                 cell.rest(),
                 "axes.context beside it: the tokens of KV cache that decode reads");
         engines.refuse(cell);
+    }
+
+    private static void refuseAhead(Cell cell) {
+        String beside = " beside rest = \"" + Axis.ROUTED_AHEAD + "\"";
+        CellSettings.require(
+                List.of(Axis.RESIDENT, Axis.UVA, Axis.POOL).contains(cell.engine()),
+                "engine",
+                cell.engine(),
+                "resident, uva or pool" + beside + ": the others read routing between the layers");
+        CellSettings.require(cell.ple().equals(Axis.NO_ROWS), "ple", cell.ple(), "off" + beside);
+        int streams = cell.streams().orElse(1);
+        CellSettings.require(
+                !cell.isPool() || streams <= cell.decodeTokens(),
+                "streams",
+                streams,
+                "at most decode_tokens, " + cell.decodeTokens() + "," + beside + ": wider calls are partitioned");
     }
 
     private void run(Cell cell, RoutingTrace trace, CudaContext context, ResultRow.Builder row) {

@@ -148,6 +148,11 @@ final class ModelBackend implements CellBackend {
                 cell.partition(),
                 "host-view: the policies that are simulated keep nothing of wide calls");
         CellSettings.require(cell.ple().equals(Axis.NO_ROWS), "ple", cell.ple(), "off: what it costs is not modelled");
+        CellSettings.require(
+                !cell.rest().equals(Axis.ROUTED_AHEAD),
+                "rest",
+                cell.rest(),
+                "none, dense or full: what a router's place between the layers takes is in the model's constants");
         for (Axis axis : List.of(Axis.GRAPH_MODE, Axis.MEMORY)) {
             if (cell.device().isEmpty() && cell.setting(axis).isPresent()) {
                 throw new BadInputException(
@@ -219,9 +224,6 @@ final class ModelBackend implements CellBackend {
         return switch (cell.setting(Axis.REST).orElse(Axis.FULL)) {
             case Axis.NO_REST -> CostModel.Beside.NOTHING;
             case Axis.DENSE -> CostModel.Beside.DENSE_READ;
-            case Axis.ROUTED_AHEAD ->
-                throw new BadInputException("rest is " + Axis.ROUTED_AHEAD
-                        + ", expected another: the model's constants have a router's place in them");
             default -> CostModel.Beside.WHOLE_MODEL;
         };
     }

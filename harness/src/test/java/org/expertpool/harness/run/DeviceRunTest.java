@@ -183,6 +183,12 @@ class DeviceRunTest {
             engine = "stream"
             rest = "routed-ahead"
 
+            [[matrix]]
+            policy = "lru"
+            rows = 6
+            rest = "routed-ahead"
+            streams = 2
+
             [[check]]
             name = "equal"
             where = { basis = "measured" }
@@ -314,14 +320,17 @@ class DeviceRunTest {
         assertThat(rows.stream()
                         .filter(row -> row.text("engine").equals("pool"))
                         .map(row -> row.text("ple")))
-                .containsExactly("off", "eager", "deferred", "deferred", "", "eager");
+                .containsExactly("off", "eager", "deferred", "deferred", "", "eager", "");
         assertThat(rows.stream().filter(row -> !row.isOk()).map(row -> row.text("reason")))
                 .containsExactly(
                         "graph_mode is full-decode, expected none or piecewise: the host decides between a layer's"
                                 + " router and its experts",
                         "rows is 10, expected more than two layers' experts take of the whole",
                         "ple is eager, expected off beside rest = \"routed-ahead\"",
-                        "engine is stream, expected resident or pool beside rest = \"routed-ahead\"");
+                        "engine is stream, expected resident, uva or pool beside rest = \"routed-ahead\": the others"
+                                + " read routing between the layers",
+                        "streams is 2, expected at most decode_tokens, 1, beside rest = \"routed-ahead\": wider calls are"
+                                + " partitioned");
         ResultRow heat = rows.stream()
                 .filter(row -> row.text("engine").equals("heat"))
                 .findFirst()

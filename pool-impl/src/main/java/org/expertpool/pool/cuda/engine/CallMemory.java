@@ -107,8 +107,8 @@ public final class CallMemory implements AutoCloseable {
     void requireOneCall() {
         if (calls > 1) {
             throw new BadInputException(
-                    "routing is ahead, expected an engine with all rows in device memory or a pool's"
-                            + " calls of at most its width");
+                    "reading is AHEAD, expected ALL or FIRST_TOKEN: this engine's calls all have the same"
+                            + " ids, weights and output");
         }
     }
 

@@ -35,7 +35,7 @@ public final class DeviceForward implements AutoCloseable {
         }
         if (spec.reading() == RouteReplay.Reading.AHEAD && !spec.rest().isNothing()) {
             throw new BadInputException(
-                    "routing is ahead, expected it between the layers where more than the experts runs");
+                    "reading is AHEAD, expected ALL or FIRST_TOKEN beside a rest that is not nothing");
         }
         this.model = model;
         mode = spec.mode();

@@ -10,7 +10,7 @@ public interface LayerCalls extends AutoCloseable {
     /** Called behind each whole forward, warm-up aside; outside any graph. May wait for the device, or enqueue. */
     default void endForward(CudaStream stream) {}
 
-    /** Device address of the layer's StepOutput once its call has run; 0 where the engine plans nothing. */
+    /** Device address of the layer's StepOutput once its call has run, layers side by side; 0 where the engine plans nothing. */
     long plan(int layer);
 
     @Override

@@ -60,8 +60,7 @@ public final class RouteReplay implements AutoCloseable {
     private final DeviceBuffer weights;
     private final DeviceBuffer state; // RouteState, hashes [slots], scratch [L]
     private final PinnedSlab host;
-    private final List<Kernel> layers =
-            new ArrayList<>(); // [L + 1]: the last one only ends a forward; [2] routed ahead
+    private final List<Kernel> kernels = new ArrayList<>(); // one a layer, or one for all; the last only ends a forward
 
     /** How much of the output before is read, and hashed, before a layer call is routed. */
     public enum Reading {
@@ -84,7 +83,7 @@ public final class RouteReplay implements AutoCloseable {
      * @param hashSlots forwards whose hashes are kept, the last ones
      * @param digests by layer, device address of a u64 that is read before its routing as well; 0 for none
      */
-    public RouteReplay(
+    RouteReplay(
             DeviceModel model,
             LayerEngine engine,
             LayerCalls calls,
@@ -117,8 +116,8 @@ public final class RouteReplay implements AutoCloseable {
             state = new DeviceBuffer(model.context(), bytes);
             host = new PinnedSlab(model.context(), bytes);
             if (reading == Reading.AHEAD) {
-                layers.add(kernel("smxx_route_forward", 0, engine.validates(), calls.plan(0), memory, tape));
-                layers.add(
+                kernels.add(kernel("smxx_route_forward", 0, engine.validates(), calls.plan(0), memory, tape));
+                kernels.add(
                         kernel("smxx_route_forward", model.layers(), engine.validates(), calls.plan(0), memory, tape));
             } else {
                 oneByOne(engine, calls, memory, tape, digests);
@@ -132,8 +131,8 @@ public final class RouteReplay implements AutoCloseable {
             LayerEngine engine, LayerCalls calls, CallMemory memory, RoutingTape tape, IntToLongFunction digests) {
         for (int layer = 0; layer <= model.layers(); layer++) {
             int before = (layer + model.layers() - 1) % model.layers();
-            layers.add(kernel("smxx_route_replay", layer, engine.validates(), calls.plan(before), memory, tape));
-            layers.get(layer)
+            kernels.add(kernel("smxx_route_replay", layer, engine.validates(), calls.plan(before), memory, tape));
+            kernels.get(layer)
                     .argument()
                     .putLong(ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0);
         }
@@ -172,9 +171,9 @@ public final class RouteReplay implements AutoCloseable {
     /** Enqueues the routing of a layer call; the call before has been enqueued. Ahead, the first call's is that of all. */
     void enqueue(int layer, CudaStream stream) {
         if (reading != Reading.AHEAD) {
-            layers.get(layer).launch(blocks(outputWords), THREADS, stream);
+            kernels.get(layer).launch(blocks(outputWords), THREADS, stream);
         } else if (layer == 0 || layer == model.layers()) {
-            layers.get(layer == 0 ? 0 : 1).launch(model.layers(), THREADS, stream);
+            kernels.get(layer == 0 ? 0 : 1).launch(model.layers(), THREADS, stream);
         }
     }
 
@@ -206,7 +205,7 @@ public final class RouteReplay implements AutoCloseable {
 
     @Override
     public void close() {
-        layers.forEach(Kernel::close);
+        kernels.forEach(Kernel::close);
         host.close();
         state.close();
         weights.close();

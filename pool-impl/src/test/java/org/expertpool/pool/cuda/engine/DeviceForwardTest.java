@@ -25,9 +25,10 @@ class DeviceForwardTest {
                         "2 tokens: every forward equal",
                         "1 tokens routed ahead: all equal",
                         "2 tokens routed ahead: all equal",
-                        "routing is ahead, expected it between the layers where more than the experts runs",
-                        "routing is ahead, expected an engine with all rows in device memory or a pool's calls of at most"
-                                + " its width",
+                        "40 tokens routed ahead: all equal",
+                        "reading is AHEAD, expected ALL or FIRST_TOKEN beside a rest that is not nothing",
+                        "reading is AHEAD, expected ALL or FIRST_TOKEN: this engine's calls all have the same ids, weights"
+                                + " and output",
                         "NONE: placements as planned",
                         "FULL_DECODE: placements as planned",
                         "NONE: invalid routing reported",

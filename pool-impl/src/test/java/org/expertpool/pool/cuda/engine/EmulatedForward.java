@@ -71,12 +71,14 @@ final class EmulatedForward {
         }
     }
 
-    /** One kernel a forward in the place of one a layer: the same hashes, counts and tables. */
+    /** One kernel a forward in the place of one a layer: the same hashes, counts and tables, with routing of any kind. */
     private void routedAhead() {
-        for (int tokens : new int[] {1, 2}) {
+        for (int tokens : new int[] {1, 2, 40}) { // 40 have more lanes than are counted
             RoutingTape tape = ForwardFixture.tape(tokens);
+            tape.ids()[tape.at(1, 1)] = ForwardFixture.EXPERTS;
+            tape.weights()[tape.at(2, 2)] = Float.NaN;
             for (DecodeGraph mode : List.of(DecodeGraph.NONE, DecodeGraph.FULL_DECODE)) {
-                for (String name : List.of("resident", "uva", "pool 2", "pool 4")) {
+                for (String name : tokens > 2 ? List.of("resident") : List.of("resident", "uva", "pool 2", "pool 4")) {
                     try (LayerEngine between = engine(name);
                             LayerEngine ahead = engine(name)) {
                         require(
@@ -96,7 +98,7 @@ final class EmulatedForward {
         }
     }
 
-    /** Counts after a part and after the rest, every hash, and a pool's tables. */
+    /** Counts and hashes after some forwards, the tape from its middle into its second round; and a pool's tables. */
     private List<Object> seen(LayerEngine engine, RoutingTape tape, DecodeGraph mode, RouteReplay.Reading reading) {
         try (DeviceForward forward =
                 new DeviceForward(model, engine, spec(tape, mode).withReading(reading))) {
@@ -104,13 +106,16 @@ final class EmulatedForward {
                 pool.openGate(RowCheck.ALL);
             }
             List<Object> seen = new ArrayList<>();
-            for (int forwards : new int[] {2, ForwardFixture.FORWARDS - 2}) {
+            int done = 0;
+            for (int forwards : new int[] {2, ForwardFixture.FORWARDS - 2, 0, ForwardFixture.FORWARDS + 1}) {
                 seen.add(forward.run(forwards).counts());
-            }
-            for (int i = 0; i < ForwardFixture.FORWARDS; i++) {
-                seen.add(forward.routes().hash(i));
+                done += forwards;
+                for (int i = Math.max(0, done - ForwardFixture.FORWARDS); i < done; i++) {
+                    seen.add(forward.routes().hash(i));
+                }
             }
             if (engine instanceof DevicePool pool) {
+                pool.clearError();
                 pool.check(RowCheck.ALL);
                 seen.add(pool.tables().sha256());
             }
