@@ -3,7 +3,8 @@
 // Threads run until they meet a barrier or a warp operation; those released together resume in a seeded random order, so
 // a missing barrier shows as a wrong result under some seed. Asynchronous copies are made when they are asked for or when
 // they are waited for, by chance, so a missing wait shows too, and a place that is filled too early. One block runs at a
-// time, or, where blocks wait for each other, all do in turns, which may end where a block has counted. What it can't show: memory ordering of real hardware, and speed.
+// time, or, where blocks wait for each other, all do in turns, which may end where a block has counted. What it can't show:
+// memory ordering of real hardware, and speed.
 #pragma once
 
 #if !defined(__x86_64__)

@@ -27,38 +27,15 @@ class CpuBackend {
     test::CallRows rows(*case_, call.ids, way.rows);
     const std::vector<uint8_t> host = rows.host;
     std::vector<int32_t> counts(std::max<size_t>(test::decodeWords(g, card()), pool::maxLaneBlocks(lanes, g.experts, way.blockLanes)));
-    test::MoeResult result{std::vector<uint16_t>(size_t(lanes) * g.width, 0x7fff),
-                           std::vector<uint16_t>(size_t(lanes) * g.hidden, 0x7fff),
-                           std::vector<uint16_t>(size_t(call.tokens) * g.hidden, 0x7fff)};
-    const uint64_t stride = case_->rowBytes();
-    const uint8_t* w13 = rows.bank.empty() ? rows.host.data() : rows.bank.data();
-    const uint8_t* s13 = w13 + case_->w13Bytes();
-    const uint8_t* w2 = s13 + case_->s13Bytes();
-    pool::MoeParams p{call.activations.data(),
-                      call.ids.data(),
-                      rows.rows.data(),
-                      way.rows == test::RowsIn::kBank ? nullptr : rows.missRows.data(),
-                      rows.expertRows.data(),
-                      call.weights.data(),
-                      case_->alphas.data(),
-                      {w13, stride},
-                      {s13, stride},
-                      {w2, stride},
-                      {w2 + case_->w2Bytes(), stride},
-                      {rows.host.data(), stride},
-                      result.inner.data(),
-                      result.laneOut.data(),
-                      result.out.data(),
-                      counts.data(),
-                      {},
-                      call.tokens,
-                      g.topK,
-                      g.hidden,
-                      g.width,
-                      g.experts,
-                      way.blockLanes,
-                      way.hostLanes,
-                      0};
+    test::MoeResult result = poison(call);
+    const std::vector<uint8_t>& bank = rows.bank.empty() ? rows.host : rows.bank;
+    pool::MoeParams p = params(call, bank, rows.host, result, counts);
+    p.ids = call.ids.data();
+    p.rows = rows.rows.data();
+    p.missRows = way.rows == test::RowsIn::kBank ? nullptr : rows.missRows.data();
+    p.expertRows = rows.expertRows.data();
+    p.blockLanes = way.blockLanes;
+    p.hostLanes = way.hostLanes;
     BlockBuffers blocks(lanes, g.experts, way.blockLanes);
     p.blocks = blocks.blocks;
     if (way.kernels == test::Kernels::kToken) token(p);
@@ -76,33 +53,13 @@ class CpuBackend {
     case_ = &pooled.experts;
     const test::MoeGeometry g = case_->g;
     std::vector<int32_t> counts(test::decodeWords(g, card()));
-    test::MoeResult result{std::vector<uint16_t>(g.topK * g.width, 0x7fff), std::vector<uint16_t>(g.topK * g.hidden, 0x7fff),
-                           std::vector<uint16_t>(g.hidden, 0x7fff)};
+    test::MoeResult result = poison(pooled.call);
     std::memset(&pooled.output, 0x5a, sizeof pooled.output);
     pooled.stepMap.assign(g.experts, 0x5a5a5a5a);
     pool::PoolTokenParams p{};
     p.plan = {pooled.slab.tables(), pooled.call.ids.data(), pooled.call.weights.data(), &pooled.output,
               pooled.stepMap.data(), pooled.layer, g.topK};
-    const uint64_t stride = case_->rowBytes();
-    const uint8_t* s13 = pooled.bank.data() + case_->w13Bytes();
-    const uint8_t* w2 = s13 + case_->s13Bytes();
-    p.moe.activations = pooled.call.activations.data();
-    p.moe.weights = pooled.call.weights.data();
-    p.moe.alphas = case_->alphas.data();
-    p.moe.w13 = {pooled.bank.data(), stride};
-    p.moe.s13 = {s13, stride};
-    p.moe.w2 = {w2, stride};
-    p.moe.s2 = {w2 + case_->w2Bytes(), stride};
-    p.moe.host = {pooled.host.data(), stride};
-    p.moe.inner = result.inner.data();
-    p.moe.laneOut = result.laneOut.data();
-    p.moe.out = result.out.data();
-    p.moe.counts = counts.data();
-    p.moe.tokens = 1;
-    p.moe.topK = g.topK;
-    p.moe.hidden = g.hidden;
-    p.moe.width = g.width;
-    p.moe.experts = g.experts;
+    p.moe = params(pooled.call, pooled.bank, pooled.host, result, counts);
     p.moe.blockLanes = p.moe.hostLanes = 1;
     inTurns(card().poolGrid(g), 1, [&](auto type, uint8_t* shared) { pool::poolToken<decltype(type)>(p.plan, p.moe, shared); });
     requireZero(counts);
@@ -122,6 +79,41 @@ class CpuBackend {
   }
 
  private:
+  test::MoeResult poison(const test::MoeCall& call) const {
+    const test::MoeGeometry& g = case_->g;
+    const size_t lanes = call.ids.size();
+    return {std::vector<uint16_t>(lanes * g.width, 0x7fff), std::vector<uint16_t>(lanes * g.hidden, 0x7fff),
+            std::vector<uint16_t>(size_t(call.tokens) * g.hidden, 0x7fff)};
+  }
+
+  // All of a call but its lanes' rows, what its blocks take, and aligned blocks.
+  pool::MoeParams params(const test::MoeCall& call, const std::vector<uint8_t>& bank, const std::vector<uint8_t>& host,
+                         test::MoeResult& result, std::vector<int32_t>& counts) const {
+    const test::MoeGeometry& g = case_->g;
+    const uint64_t stride = case_->rowBytes();
+    const uint8_t* s13 = bank.data() + case_->w13Bytes();
+    const uint8_t* w2 = s13 + case_->s13Bytes();
+    pool::MoeParams p{};
+    p.activations = call.activations.data();
+    p.weights = call.weights.data();
+    p.alphas = case_->alphas.data();
+    p.w13 = {bank.data(), stride};
+    p.s13 = {s13, stride};
+    p.w2 = {w2, stride};
+    p.s2 = {w2 + case_->w2Bytes(), stride};
+    p.host = {host.data(), stride};
+    p.inner = result.inner.data();
+    p.laneOut = result.laneOut.data();
+    p.out = result.out.data();
+    p.counts = counts.data();
+    p.tokens = call.tokens;
+    p.topK = g.topK;
+    p.hidden = g.hidden;
+    p.width = g.width;
+    p.experts = g.experts;
+    return p;
+  }
+
   static void requireZero(const std::vector<int32_t>& counts) {
     for (int32_t count : counts) {
       if (count != 0) test::moeFailure("counts are not 0 after the call");

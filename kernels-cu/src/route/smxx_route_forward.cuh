@@ -74,10 +74,7 @@ __device__ inline void routeForward(const RouteParams& p) {
     if (thread == 0) {
       state.ended = 0;
       state.pending = routes;
-      if (routes) {
-        state.forward += 1;
-        state.tapeForward = state.tapeForward + 1 == p.tapeForwards ? 0 : state.tapeForward + 1;
-      }
+      if (routes) advance(state, p);
     }
   }
   if (!routes) return;

@@ -109,6 +109,12 @@ __device__ inline int countSelected(const RouteParams& p, const int32_t* ids, co
   return __popcll(laneBallot(first));
 }
 
+// Another forward has been routed.
+__device__ inline void advance(RouteState& state, const RouteParams& p) {
+  state.forward += 1;
+  state.tapeForward = state.tapeForward + 1 == p.tapeForwards ? 0 : state.tapeForward + 1;
+}
+
 // What is known once the whole output has been read; by one thread.
 __device__ inline void keepBooks(const RouteParams& p, RouteState state, const RouteState& seen, uint64_t sum) {
   if (state.pending) {
@@ -121,10 +127,7 @@ __device__ inline void keepBooks(const RouteParams& p, RouteState state, const R
     state.staged += seen.staged;
   }
   state.pending = p.layer < p.layers;
-  if (p.layer == p.layers - 1) {
-    state.forward += 1;
-    state.tapeForward = state.tapeForward + 1 == p.tapeForwards ? 0 : state.tapeForward + 1;
-  }
+  if (p.layer == p.layers - 1) advance(state, p);
   state.sum = 0;
   state.ended = 0;
   *p.state = state;

@@ -23,8 +23,8 @@ import org.expertpool.pool.model.ModelGeometry;
 
 /**
  * Cells on a device with real kernels: the routed MoE of every layer, routing from the trace in honest order unless it is
- * asked for ahead, a hash of every forward's outputs. Nothing stands in for the rest of a model, unless asked. Counts come from the device's own
- * plans and must equal the simulation's; times are the device's.
+ * asked for ahead, a hash of every forward's outputs. Nothing stands in for the rest of a model, unless asked. Counts
+ * come from the device's own plans and must equal the simulation's; times are the device's.
  */
 final class CudaBackend implements CellBackend {
     private static final double LOADED_BYTES_PER_SECOND = 2e10;

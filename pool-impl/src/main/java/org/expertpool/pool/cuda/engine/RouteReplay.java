@@ -6,8 +6,8 @@ import static org.expertpool.pool.cuda.layout.RouteLayouts.THREADS;
 import static org.expertpool.pool.cuda.layout.RouteLayouts.blocks;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.IntToLongFunction;
 import org.expertpool.pool.BadInputException;
 import org.expertpool.pool.cuda.CudaContext;
@@ -54,13 +54,12 @@ public final class RouteReplay implements AutoCloseable {
 
     private final DeviceModel model;
     private final int hashSlots;
-    private final Reading reading;
-    private final int outputWords;
+    private final int blocks; // of each kernel
     private final DeviceBuffer ids;
     private final DeviceBuffer weights;
     private final DeviceBuffer state; // RouteState, hashes [slots], scratch [L]
     private final PinnedSlab host;
-    private final List<Kernel> kernels = new ArrayList<>(); // one a layer, or one for all; the last only ends a forward
+    private final Map<Integer, Kernel> kernels = new HashMap<>(); // by layer; that of layer L only ends a forward
 
     /** How much of the output before is read, and hashed, before a layer call is routed. */
     public enum Reading {
@@ -98,9 +97,10 @@ public final class RouteReplay implements AutoCloseable {
         }
         this.model = model;
         this.hashSlots = hashSlots;
-        this.reading = reading;
-        outputWords = Math.toIntExact(
+        boolean ahead = reading == Reading.AHEAD;
+        int outputWords = Math.toIntExact(
                 memory.outputBytes() / WORD_BYTES / (reading == Reading.FIRST_TOKEN ? memory.tokens() : 1));
+        blocks = ahead ? model.layers() : blocks(outputWords);
         try (CudaContext.Attempt all = model.context().attempt()) {
             ids = DeviceBuffer.holding(
                     model.context(),
@@ -115,51 +115,37 @@ public final class RouteReplay implements AutoCloseable {
             long bytes = ROUTE_STATE.bytes() + (long) Long.BYTES * (hashSlots + model.layers());
             state = new DeviceBuffer(model.context(), bytes);
             host = new PinnedSlab(model.context(), bytes);
-            if (reading == Reading.AHEAD) {
-                kernels.add(kernel("smxx_route_forward", 0, engine.validates(), calls.plan(0), memory, tape));
-                kernels.add(
-                        kernel("smxx_route_forward", model.layers(), engine.validates(), calls.plan(0), memory, tape));
-            } else {
-                oneByOne(engine, calls, memory, tape, digests);
+            for (int layer = 0; layer <= model.layers(); layer += ahead ? model.layers() : 1) {
+                Kernel kernel = model.context()
+                        .kernel(ahead ? "smxx_route_forward" : "smxx_route_replay", ROUTE_PARAMS.bytes());
+                kernels.put(layer, kernel);
+                describe(kernel.argument(), layer, engine.validates(), memory, tape);
+                int read = ahead ? 0 : (layer + model.layers() - 1) % model.layers(); // the first call that is
+                kernel.argument()
+                        .putLong(ROUTE_PARAMS.offset("plan"), calls.plan(read))
+                        .putLong(ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0)
+                        .putInt(ROUTE_PARAMS.offset("outputWords"), outputWords);
             }
             reset();
             all.succeeded();
         }
     }
 
-    private void oneByOne(
-            LayerEngine engine, LayerCalls calls, CallMemory memory, RoutingTape tape, IntToLongFunction digests) {
-        for (int layer = 0; layer <= model.layers(); layer++) {
-            int before = (layer + model.layers() - 1) % model.layers();
-            kernels.add(kernel("smxx_route_replay", layer, engine.validates(), calls.plan(before), memory, tape));
-            kernels.get(layer)
-                    .argument()
-                    .putLong(ROUTE_PARAMS.offset("digest"), layer < model.layers() ? digests.applyAsLong(layer) : 0);
-        }
-    }
-
-    private Kernel kernel(
-            String name, int layer, boolean engineValidates, long plan, CallMemory memory, RoutingTape tape) {
-        Kernel kernel = model.context().kernel(name, ROUTE_PARAMS.bytes());
-        ByteBuffer params = kernel.argument();
+    private void describe(ByteBuffer params, int layer, boolean engineValidates, CallMemory memory, RoutingTape tape) {
         params.putLong(ROUTE_PARAMS.offset("tapeIds"), ids.address());
         params.putLong(ROUTE_PARAMS.offset("tapeWeights"), weights.address());
         params.putLong(ROUTE_PARAMS.offset("state"), state.address());
         params.putLong(ROUTE_PARAMS.offset("hashes"), state.address() + ROUTE_STATE.bytes());
         params.putLong(ROUTE_PARAMS.offset("output"), memory.out(0));
-        params.putLong(ROUTE_PARAMS.offset("plan"), plan);
         params.putLong(ROUTE_PARAMS.offset("ids"), memory.ids(0));
         params.putLong(ROUTE_PARAMS.offset("weights"), memory.weights(0));
-        params.putLong(ROUTE_PARAMS.offset("digest"), 0);
         params.putInt(ROUTE_PARAMS.offset("layer"), layer);
         params.putInt(ROUTE_PARAMS.offset("layers"), model.layers());
         params.putInt(ROUTE_PARAMS.offset("lanes"), memory.lanes());
         params.putInt(ROUTE_PARAMS.offset("experts"), model.shape().experts());
         params.putInt(ROUTE_PARAMS.offset("tapeForwards"), tape.forwards());
         params.putInt(ROUTE_PARAMS.offset("hashSlots"), hashSlots);
-        params.putInt(ROUTE_PARAMS.offset("outputWords"), outputWords);
         params.putInt(ROUTE_PARAMS.offset("sanitise"), engineValidates ? 0 : 1);
-        return kernel;
     }
 
     /** Back to the tape's first forward, with nothing seen. */
@@ -170,10 +156,9 @@ public final class RouteReplay implements AutoCloseable {
 
     /** Enqueues the routing of a layer call; the call before has been enqueued. Ahead, the first call's is that of all. */
     void enqueue(int layer, CudaStream stream) {
-        if (reading != Reading.AHEAD) {
-            kernels.get(layer).launch(blocks(outputWords), THREADS, stream);
-        } else if (layer == 0 || layer == model.layers()) {
-            kernels.get(layer == 0 ? 0 : 1).launch(model.layers(), THREADS, stream);
+        Kernel kernel = kernels.get(layer);
+        if (kernel != null) {
+            kernel.launch(blocks, THREADS, stream);
         }
     }
 
@@ -205,7 +190,7 @@ public final class RouteReplay implements AutoCloseable {
 
     @Override
     public void close() {
-        kernels.forEach(Kernel::close);
+        kernels.values().forEach(Kernel::close);
         host.close();
         state.close();
         weights.close();
