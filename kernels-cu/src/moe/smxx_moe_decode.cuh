@@ -119,6 +119,7 @@ __device__ inline void waitUntil(const int32_t* count, int32_t value) {
 struct KnownRows {
   static constexpr bool kLate = false;
   __device__ int64_t bytesFurther(int /*lane*/) const { return 0; }
+  __device__ void awaitPlan() const {}
 };
 
 // kLateRequests: once the first half of the last chunks has come, for more warps would hold up the last of w13 with w2.
@@ -163,6 +164,7 @@ __device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Ro
     const CountRequests<Rows, kLate> count(rows, lane, counts.requested + lane);
     gateUpGroup<typename Products::MissedGateUp>(p, group, part, p.hostLanes, shared, count);
   } else {
+    rows.awaitPlan();
     gateUpGroup<typename Products::Product>(p, group, part, p.blockLanes, shared);
   }
   __syncthreads();  // the block's h is stored; the first thread's count publishes it
@@ -184,6 +186,7 @@ __device__ void decodeDown(const MoeParams& p, const CallLanes& call, const Rows
     waitUntil(counts.requested + lane, gateUpParts);
     downGroup<typename Products::MissedDown>(p, group, part, p.hostLanes, shared, wait);
   } else if (group.count > 0) {
+    rows.awaitPlan();
     downGroup<typename Products::Product>(p, group, part, p.blockLanes, shared, wait);
   }
 

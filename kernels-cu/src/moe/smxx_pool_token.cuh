@@ -3,6 +3,8 @@
 // The last block plans. The others look up the token's rows by themselves and begin at once: what is resident they compute as
 // the kernel for one token does, what is missing they ask the host for. Where a missing row is to be kept they need to know
 // only when its first bytes have come, and by then the planner, which must look through all rows for a victim, has decided.
+// Where a row is missing, what is resident waits for that too: it is done long before the row has come, and 27 MB of weights
+// would stand in the way of the planner's reads, each of which needs the one before.
 //
 // The planner changes nothing that the others look up before all of them have; and no row is a victim that this step reads.
 // A cooperative launch, as the kernel for one token.
@@ -37,6 +39,8 @@ struct PlannedRows {
     waitUntil(countsOf(p).planned, 1);
     return static_cast<int64_t>(__ldcg(plan.output->routes + lane) * p.w13.strideBytes);
   }
+  // Before a block asks for weights of a row in the bank. Called by the whole block.
+  __device__ void awaitPlan() const { waitUntil(countsOf(p).planned, 1); }
 };
 
 // Pairs of rows whose clocks a thread of the planner reads at once: it has more time than registers here.
