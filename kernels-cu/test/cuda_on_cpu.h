@@ -19,6 +19,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <vector>
@@ -122,6 +123,83 @@ class AsyncCopies {
   std::deque<std::vector<Copy>> groups_;
 };
 
+// Large copies under way in a block, and the barriers of 8 bytes in its shared memory whose phases they end.
+class BulkCopies {
+ public:
+  // Of a place that holds no barrier.
+  void makeBarrier(void* barrier) {
+    if (!barriers_.emplace(barrier, Barrier()).second) stop("a barrier is made twice");
+  }
+  void endBarrier(void* barrier) {
+    if (at(barrier).underWay != 0) stop("a barrier ends while copies are under way");
+    barriers_.erase(barrier);
+  }
+  void announce(void* barrier, int bytes) {
+    Barrier& b = at(barrier);
+    if (b.missing != 0) stop("bytes are announced twice in a phase");
+    b.missing = bytes;
+    if (bytes == 0) ++b.phase;
+  }
+  bool ended(void* barrier, unsigned parity) { return at(barrier).phase % 2 != parity; }
+
+  void begin(void* to, const void* from, int bytes, void* barrier, bool atOnce) {
+    if (bytes % 16 != 0 || reinterpret_cast<uintptr_t>(to) % 16 != 0 || reinterpret_cast<uintptr_t>(from) % 16 != 0) {
+      stop("a large copy is not of vectors of 16 bytes");
+    }
+    ++at(barrier).underWay;
+    underWay_.push_back({to, from, bytes, barrier});
+    if (atOnce) finish(underWay_.size() - 1);
+  }
+  // One of the barrier's copies comes; false where none is under way.
+  bool finishOne(void* barrier) {
+    for (size_t i = 0; i < underWay_.size(); ++i) {
+      if (underWay_[i].barrier != barrier) continue;
+      finish(i);
+      return true;
+    }
+    return false;
+  }
+  void requireNone() const {
+    if (!underWay_.empty() || !barriers_.empty()) stop("a block ends with copies under way or a barrier");
+  }
+
+ private:
+  struct Barrier {
+    unsigned phase = 0;
+    int missing = 0;  // bytes
+    int underWay = 0;
+  };
+  struct Copy {
+    void* to;
+    const void* from;
+    int bytes;
+    void* barrier;
+  };
+
+  Barrier& at(void* barrier) {
+    const auto found = barriers_.find(barrier);
+    if (found == barriers_.end()) stop("there is no such barrier");
+    return found->second;
+  }
+  void finish(size_t i) {
+    const Copy copy = underWay_[i];
+    underWay_.erase(underWay_.begin() + i);
+    std::memcpy(copy.to, copy.from, copy.bytes);
+    Barrier& b = at(copy.barrier);
+    --b.underWay;
+    if (b.missing < copy.bytes) stop("a copy brings bytes that were not announced");
+    b.missing -= copy.bytes;
+    if (b.missing == 0) ++b.phase;
+  }
+  [[noreturn]] static void stop(const char* what) {
+    std::fprintf(stderr, "%s\n", what);
+    std::exit(1);
+  }
+
+  std::map<void*, Barrier> barriers_;
+  std::vector<Copy> underWay_;
+};
+
 class Block {
  public:
   Block(int threads, int blocks, uint64_t seed)
@@ -202,6 +280,14 @@ class Block {
   AsyncCopies& copies() { return copies_[current_]; }
   void beginCopy(void* to, const void* from) { copies().begin(to, from, random_() % 2 == 0); }
 
+  BulkCopies& bulkCopies() { return bulk_; }
+  void beginBulk(void* to, const void* from, int bytes, void* barrier) { bulk_.begin(to, from, bytes, barrier, random_() % 2 == 0); }
+  void awaitPhase(void* barrier, unsigned parity) {
+    while (!bulk_.ended(barrier, parity)) {
+      if (random_() % 2 == 0 || !bulk_.finishOne(barrier)) pause();
+    }
+  }
+
   Index thread() const { return {current_}; }
   Index block() const { return {block_}; }
   Index grid() const { return {blocks_}; }
@@ -234,7 +320,7 @@ class Block {
 
   static void enter() {
     (*active->kernel_)();
-    --active->live_;
+    if (--active->live_ == 0) active->bulk_.requireNone();
     active->fibers_[active->current_].switchTo(active->scheduler_);
   }
 
@@ -280,6 +366,7 @@ class Block {
   std::mt19937_64 random_;
   std::vector<Fiber> fibers_;
   std::vector<AsyncCopies> copies_;
+  BulkCopies bulk_;
   std::vector<Warp> warps_;
   Barrier all_;
   std::vector<int> runnable_;

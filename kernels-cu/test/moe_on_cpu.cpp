@@ -151,10 +151,9 @@ class CpuBackend {
   void decode(const pool::MoeParams& p, int mostLanes) {
     const auto blocks = static_cast<int>(pool::decodeBlocks(p.tokens * p.topK, p.hidden, p.width));
     withType([&](auto type) {
-      using Products = pool::DecodeProducts<decltype(type), pool::kDecode, pool::kMissedGateUp>;
       std::vector<pool::DecodeShared> own(blocks);
       launchWaiting(pool::kDecode.threads(), blocks, pool::kDecode.sharedBytes(mostLanes),
-                    [&](uint8_t* shared) { pool::decodeBlock<Products>(p, pool::lanesOf(p), pool::KnownRows{}, blockIdx.x, own[blockIdx.x], shared); });
+                    [&](uint8_t* shared) { pool::decodeBlock<decltype(type)>(p, blockIdx.x, own[blockIdx.x], shared); });
     });
   }
 

@@ -173,6 +173,16 @@ inline void waitCopies() {
   cpu::self().copies().wait(kPending);
 }
 
+constexpr bool kHasBulkCopies = true;
+inline void makeBarrier(SharedAddress barrier) { cpu::self().bulkCopies().makeBarrier(barrier); }
+inline void endBarrier(SharedAddress barrier) { cpu::self().bulkCopies().endBarrier(barrier); }
+inline void announceBytes(SharedAddress barrier, uint32_t bytes) { cpu::self().bulkCopies().announce(barrier, static_cast<int>(bytes)); }
+inline void awaitPhase(SharedAddress barrier, uint32_t parity) { cpu::self().awaitPhase(barrier, parity); }
+inline void copyBulk(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier) {
+  cpu::self().beginBulk(to, from, static_cast<int>(bytes), barrier);
+}
+inline void fenceBulkCopies() {}
+
 // Thread i gets the words of row i / 4 of each matrix, whose rows the threads name, eight a matrix.
 template <int kTiles>
 inline void loadLanes(uint32_t (&b)[kTiles][2], SharedAddress row) {

@@ -84,8 +84,11 @@ constexpr int64_t decodeBlocks(int64_t lanes, int hidden, int width) {
 
 // The kernel for one token, whose blocks all run at the same time, one a multiprocessor. Its warps take chunks of tiles in
 // turn, each chunk whole in one of two places: words, then scale codes; behind the places lie the expanded scales of one
-// chunk. Calls with a missed lane take blocks of this shape, for both GEMMs.
+// chunk. Calls with a missed lane take blocks of this shape for both GEMMs, but for a missed row's down, whose bytes come last:
+// its tiles are shared out over more multiprocessors.
 constexpr MoeBlock kToken = {4, 4, 1, 2};
+constexpr MoeBlock kTokenMissedDown = {2, 8, 1, 2};
+static_assert(kTokenMissedDown.threads() == kToken.threads());
 constexpr int kTokenPlaces = 2;
 constexpr int kMaxTokenLanes = kWarp;
 constexpr int kChunkWordBytes = kChunkSteps * kStepWordBytes;
@@ -94,8 +97,10 @@ constexpr int kChunkExpandedBytes = 2 * kChunkSteps * kStepScaleBytes;
 constexpr int kTokenWarpBytes = kTokenPlaces * kChunkBytes + kChunkExpandedBytes;
 static_assert(kChunkBytes % kLineBytes == 0 && kTokenWarpBytes % kLineBytes == 0);
 
-// How so many blocks share the work of one token: unit u of gate and up, 64 channels of both of one lane, is block u % blocks';
-// the tiles of down, those of a lane side by side, are cut into runs of equal length.
+// How so many blocks share the work of one token: units of gate and up, 64 channels of both of one lane, and tiles of down, those
+// of a lane side by side, are each cut into runs of equal length. So blocks with fewer units lie among the others: blocks that
+// follow each other run on neighbouring multiprocessors, beginning with any group of them, and which groups have most of the
+// work must make no difference.
 struct TokenGrid {
   int topK;
   int hidden;
@@ -106,18 +111,16 @@ struct TokenGrid {
   POOL_HOST_DEVICE constexpr int downTiles() const { return hidden / kTileChannels; }
   POOL_HOST_DEVICE constexpr int gateUpChunks() const { return (hidden + kChunkK - 1) / kChunkK; }
   POOL_HOST_DEVICE constexpr int downChunks() const { return (width + kChunkK - 1) / kChunkK; }
-  POOL_HOST_DEVICE constexpr int units(int block) const { return (topK * gateUpTiles() - block + blocks - 1) / blocks; }
-  POOL_HOST_DEVICE constexpr int firstTile(int block) const {
-    const int tiles = topK * downTiles();
-    return tiles / blocks * block + tiles % blocks * block / blocks;
-  }
+  POOL_HOST_DEVICE constexpr int firstUnit(int block) const { return firstOfRun(topK * gateUpTiles(), block); }
+  POOL_HOST_DEVICE constexpr int firstTile(int block) const { return firstOfRun(topK * downTiles(), block); }
   // Dynamic shared memory of a block: chunks, activations, h of the lanes of its tiles, sums of chunks.
+  POOL_HOST_DEVICE constexpr int mostUnits() const { return (topK * gateUpTiles() + blocks - 1) / blocks; }
   POOL_HOST_DEVICE constexpr int mostTiles() const { return (topK * downTiles() + blocks - 1) / blocks; }
   POOL_HOST_DEVICE constexpr int mostLanes() const { return (mostTiles() + downTiles() - 2) / downTiles() + 1; }
   POOL_HOST_DEVICE constexpr int activationBytes() const { return gateUpChunks() * kChunkK * 2; }
   POOL_HOST_DEVICE constexpr int innerBytes() const { return downChunks() * kChunkK * 2; }
   POOL_HOST_DEVICE constexpr int sumBytes() const {
-    const int gateUp = 2 * units(0) * gateUpChunks(), down = mostTiles() * downChunks();
+    const int gateUp = 2 * mostUnits() * gateUpChunks(), down = mostTiles() * downChunks();
     return (gateUp > down ? gateUp : down) * kTileChannels * 4;
   }
   POOL_HOST_DEVICE constexpr int sharedBytes() const {
@@ -125,11 +128,16 @@ struct TokenGrid {
   }
   // Whether the kernel can take a token of this shape by blocks that may have so much shared memory.
   constexpr bool fits(int64_t sharedBytesAtMost) const {
-    if (topK > kMaxTokenLanes || blocks < 1 || units(0) > kToken.warps() || mostTiles() > kToken.warps()) return false;
+    if (topK > kMaxTokenLanes || blocks < 1 || mostUnits() > kToken.warps() || mostTiles() > kToken.warps()) return false;
     return sharedBytes() <= sharedBytesAtMost;
   }
   // 32-bit words through which the blocks exchange h and lane outputs.
   constexpr int64_t exchangeWords() const { return int64_t(topK) * (width + hidden) / 2; }
+
+ private:
+  POOL_HOST_DEVICE constexpr int firstOfRun(int items, int block) const {
+    return items / blocks * block + items % blocks * block / blocks;
+  }
 };
 
 // 32-bit words that a decode call counts with (DecodeCounts); those of TokenGrid::exchangeWords come behind them.

@@ -34,10 +34,11 @@ struct NothingElse {
   __device__ void allRequested() const {}
 };
 
-template <typename ActivationType, int kTilesOfBlock, int kChunkWarps, int kLaneTiles, int kSlots, bool kHost>
+template <typename ActivationType, int kTilesOfBlock, int kChunkWarps, int kLaneTiles, int kSlots, WeightsFrom kFrom>
 struct BlockProduct {
   using Type = ActivationType;
-  using Ring = WeightRing<Type, kSlots, (kChunkWarps - 1) * kChunkSteps, kHost>;
+  using Ring = WeightRing<Type, kSlots, (kChunkWarps - 1) * kChunkSteps, kFrom>;
+  static constexpr bool kHost = Ring::kHost;
   POOL_HOST_DEVICE static constexpr MoeBlock block() { return {kTilesOfBlock, kChunkWarps, kLaneTiles, kSlots}; }
   static constexpr int kTiles = kTilesOfBlock;
   static constexpr int kLanes = block().lanes();
@@ -46,6 +47,7 @@ struct BlockProduct {
   static constexpr int kRowBytes = block().rowBytes();  // rows start 16 bytes apart modulo 128
   static constexpr int kBuffers = kSlots / 2 + 1;      // rounds of activations on their way, and one in use
   static constexpr int kSumRow = block().sumRow();      // floats
+  static constexpr int kRingBytes = kThreads / kWarp * Ring::kBytes;
   static constexpr int kRowVectors = kChunkWarps * kChunkVectors;
   static constexpr int kColumns = largestDivisor(kRowVectors, kThreads / kLanes);  // threads that bring one lane's activations
   static_assert(kThreads >= kLanes);
@@ -58,7 +60,7 @@ struct BlockProduct {
 
   // Sums of all lanes, once the block has passed its last barrier: [tile][lanesAtMost][kSumRow].
   __device__ static const float* sums(const uint8_t* shared, int lanesAtMost) {
-    return reinterpret_cast<const float*>(shared + (kChunkWarps > 1 ? block().ringBytes() + block().activationBytes(lanesAtMost) : 0));
+    return reinterpret_cast<const float*>(shared + (kChunkWarps > 1 ? kRingBytes + block().activationBytes(lanesAtMost) : 0));
   }
 
   // What the calling warp reads of the matrix; `channel` is where its tile starts, or -1 for none.
@@ -80,6 +82,7 @@ struct BlockProduct {
                              uint8_t* shared, const Else& other) {
     const ScaleShare share(kHost ? pair : 0, kHost && (tile() & pair) != 0);
     Ring ring(shared + threadIdx.x / kWarp * Ring::kBytes, walk(m, channel, share), share, m.toKeep);
+    const bool multiplies = !Ring::kInBulk || ring.takesPart();
     const int depth = m.depth;
     const bool inside = channel >= 0;
     const int slot = threadIdx.x / kWarp / kTiles;
@@ -87,7 +90,7 @@ struct BlockProduct {
     const int chunks = (steps + kChunkSteps - 1) / kChunkSteps;
     const int rounds = BlockProduct::rounds(depth);
     const int firstStep = slot * kChunkSteps;
-    const SharedAddress activations = sharedAddress(shared + block().ringBytes());
+    const SharedAddress activations = sharedAddress(shared + kRingBytes);
 
     // This thread's part of the activations' way to shared memory: every kColumns-th vector of one lane.
     const int row = threadIdx.x / kColumns;
@@ -129,19 +132,22 @@ struct BlockProduct {
 
       if (Else::kLate && round == 0) waitCopies<0>();
       else waitCopies<kSlots - 1>();
+      if (multiplies) ring.template await<false>(round);
       __syncthreads();  // this round's activations are there, and those of the last round have been read
       if (!Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
-      // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch.
-      multiplyHalf<false>(ring, at, sums, [&] {
+      // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch. But not
+      // while others wait for the last bytes of a link, who would wait for it.
+      multiplyHalf<false>(multiplies, ring, at, sums, [&] {
         ring.template request<false>();
         stage(round + kSlots / 2);
         commitCopies();
         ring.advance();
       });
       waitCopies<kSlots - 1>();
+      if (multiplies) ring.template await<true>(round);
       Ring::sync();
       if (Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
-      multiplyHalf<true>(ring, at, sums, [&] {
+      multiplyHalf<true>(multiplies, ring, at, sums, [&] {
         ring.template request<true>();
         commitCopies();
         ring.advance();
@@ -154,6 +160,7 @@ struct BlockProduct {
         addRound(sums, round, min(kChunkWarps, chunks - round * kChunkWarps), lanesAtMost, count, live, shared);
       }
     }
+    ring.end();
     if constexpr (kChunkWarps == 1) {
       waitCopies<0>();
       __syncthreads();  // the ring and the activations have been read
@@ -171,7 +178,7 @@ struct BlockProduct {
   // Adds a round's chunk sums, in ascending order, to those of the rounds before.
   __device__ static void addRound(const ChunkSums<kLaneTiles>& sums, int round, int liveSlots, int lanesAtMost, int count,
                                   bool live, uint8_t* shared) {
-    float* total = reinterpret_cast<float*>(shared + block().ringBytes() + block().activationBytes(lanesAtMost));
+    float* total = reinterpret_cast<float*>(shared + kRingBytes + block().activationBytes(lanesAtMost));
     const int sumsOfChunk = kTiles * lanesAtMost * kTileChannels;
     float* chunkSums = total + sumsOfChunk;
     const int slot = threadIdx.x / kWarp / kTiles;
@@ -191,7 +198,7 @@ struct BlockProduct {
 };
 
 // The product that a MoeBlock describes, with weights from device memory or over a link.
-template <typename Type, const MoeBlock& kShape, bool kHost = false>
-using ProductOf = BlockProduct<Type, kShape.tiles, kShape.chunkWarps, kShape.laneTiles, kShape.slots, kHost>;
+template <typename Type, const MoeBlock& kShape, WeightsFrom kFrom = WeightsFrom::kBank>
+using ProductOf = BlockProduct<Type, kShape.tiles, kShape.chunkWarps, kShape.laneTiles, kShape.slots, kFrom>;
 
 }  // namespace pool

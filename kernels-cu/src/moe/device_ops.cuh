@@ -161,6 +161,42 @@ __device__ inline void waitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
+// Large copies, where the device has them. What a thread loads behind copies of 16 bytes comes after them, however far away
+// their source; behind large copies it does not.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+constexpr bool kHasBulkCopies = true;
+#else
+constexpr bool kHasBulkCopies = false;
+#endif
+// A barrier of 8 bytes in shared memory, for copies that the calling warp begins and awaits. Its phases end one after the other,
+// each once its bytes have been announced, by one thread, and have come.
+__device__ inline void makeBarrier(SharedAddress barrier) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+}
+__device__ inline void endBarrier(SharedAddress barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+__device__ inline void announceBytes(SharedAddress barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+// Until the phase of this parity has ended; what its copies brought is visible to the caller.
+__device__ inline void awaitPhase(SharedAddress barrier, uint32_t parity) {
+  uint32_t ended;
+  do {
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended) : "r"(barrier), "r"(parity) : "memory");
+  } while (ended == 0);
+}
+// A multiple of 16 bytes of weights in host memory to shared memory.
+__device__ inline void copyBulk(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
+}
+// Before large copies to what this thread has written, or to a barrier that it has made.
+__device__ inline void fenceBulkCopies() {
+  if constexpr (kHasBulkCopies) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 // The MMA's second operand for 8 lanes of 16 k: threads 0 .. 7 name the lanes' rows of 16 bytes, 8 .. 15 the next 16 bytes
 // of each. With four matrices, threads 16 .. 31 name those of 8 more lanes.
 __device__ inline void loadLanes(uint32_t (&b)[1][2], SharedAddress row) {

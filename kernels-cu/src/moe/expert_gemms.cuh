@@ -18,11 +18,7 @@ struct LaneGroup {
 constexpr int kTileVectors = kTileChannels / 8;
 
 // Eight channels of a lane's output.
-template <typename Type>
-__device__ inline void storeLane(const MoeParams& p, int lane, int channel, const float* sums, float factor) {
-  Words4 packed;
-#pragma unroll
-  for (int j = 0; j < 4; ++j) packed.word[j] = Type::pack(__fmul_rn(sums[2 * j], factor), __fmul_rn(sums[2 * j + 1], factor));
+__device__ inline void storeLane(const MoeParams& p, int lane, int channel, const Words4& packed) {
   *reinterpret_cast<Words4*>(p.laneOut + static_cast<int64_t>(lane) * p.hidden + channel) = packed;
 }
 
@@ -102,29 +98,36 @@ __device__ void gateUpGroup(const MoeParams& p, const LaneGroup& group, int part
   }
 }
 
-// Lane outputs of the group for part `part` of the hidden channels.
-template <typename Product, typename Else = NothingElse>
+// Lane outputs of the group for part `part` of the hidden channels: store(lane, channel, eight of them).
+template <typename Product, typename Else, typename Store>
 __device__ void downGroup(const MoeParams& p, const LaneGroup& group, int part, int lanesAtMost, uint8_t* shared,
-                          const Else& other = {}) {
+                          const Else& other, const Store& store) {
   const int tiles = p.hidden / kTileChannels;
   const int firstTile = part * Product::kTiles;
   const int tile = firstTile + Product::tile();
   const int pair = Product::kTiles > 1 && (tile | 1) < tiles ? 1 : 0;  // a block's first tile is an even one
   const auto rowOf = [&](int i) { return p.inner + static_cast<int64_t>(group.lanes[i]) * p.width; };
+  constexpr int kVectors = Product::kTiles * kTileVectors;
   const float alpha = p.alphas[group.expert].down;
+  // Of the first lane that this thread stores, loaded before the weights: groups of several warps a tile are small.
+  constexpr bool kEarly = Product::block().chunkWarps > 1;
+  float weight = 0.0f;
+  if (kEarly) weight = p.weights[group.lanes[min(static_cast<int>(threadIdx.x) / kVectors, group.count - 1)]];
   Product::run(matrixOf(p, group, p.w2, p.s2, p.width, p.hidden), tile < tiles ? tile * kTileChannels : -1, pair, lanesAtMost,
                group.count, rowOf, shared, other);
 
   const float* sums = Product::sums(shared, lanesAtMost);
-  constexpr int kVectors = Product::kTiles * kTileVectors;
   for (int i = threadIdx.x; i < group.count * kVectors; i += Product::kThreads) {
     const int vector = i % kVectors;
     if (firstTile + vector / kTileVectors >= tiles) continue;
     const float* sum =
         sums + (vector / kTileVectors * lanesAtMost + i / kVectors) * Product::kSumRow + vector % kTileVectors * 8;
     const int lane = group.lanes[i / kVectors];
-    const float factor = __fmul_rn(alpha, p.weights[lane]);
-    storeLane<typename Product::Type>(p, lane, firstTile * kTileChannels + vector * 8, sum, factor);
+    const float factor = __fmul_rn(alpha, kEarly && i == threadIdx.x ? weight : p.weights[lane]);
+    Words4 packed;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) packed.word[j] = Product::Type::pack(__fmul_rn(sum[2 * j], factor), __fmul_rn(sum[2 * j + 1], factor));
+    store(lane, firstTile * kTileChannels + vector * 8, packed);
   }
 }
 

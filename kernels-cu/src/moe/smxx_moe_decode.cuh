@@ -17,18 +17,26 @@ namespace pool {
 
 // The products of a decode call whose blocks are of kShape, but for a missed row's gate and up: those take two tiles of 64
 // channels side by side, for whole lines over the link.
-template <typename ActivationType, const MoeBlock& kShape, const MoeBlock& kMissedShape>
-struct DecodeProducts {
+template <typename ActivationType, const MoeBlock& kShape, const MoeBlock& kMissedGateUpShape, const MoeBlock& kMissedDownShape,
+          WeightsFrom kHost>
+struct ProductsOf {
   using Type = ActivationType;
   using Product = ProductOf<Type, kShape>;
-  using MissedGateUp = ProductOf<Type, kMissedShape, true>;
-  using MissedDown = ProductOf<Type, kShape, true>;
-  static_assert(Product::kThreads == MissedGateUp::kThreads);
+  using MissedGateUp = ProductOf<Type, kMissedGateUpShape, kHost>;
+  using MissedDown = ProductOf<Type, kMissedDownShape, kHost>;
+  static_assert(Product::kThreads == MissedGateUp::kThreads && Product::kThreads == MissedDown::kThreads);
 
+  // Blocks for a lane that is missed, and for another.
   __device__ static int gateUpParts(const MoeParams& p, bool missed) {
     return missed ? MissedGateUp::block().gateUpParts(p.width) : Product::block().gateUpParts(p.width);
   }
+  __device__ static int downParts(const MoeParams& p, bool missed) {
+    return missed ? MissedDown::block().downParts(p.hidden) : Product::block().downParts(p.hidden);
+  }
 };
+
+template <typename Type>
+using DecodeProducts = ProductsOf<Type, kDecode, kMissedGateUp, kDecode, WeightsFrom::kHost>;
 
 // What a call knows of its lanes; device or shared memory.
 struct CallLanes {
@@ -118,6 +126,7 @@ __device__ inline void waitUntil(const int32_t* count, int32_t value) {
 // Where missed rows are kept: as the call's lanes say.
 struct KnownRows {
   static constexpr bool kLate = false;
+  __device__ void allLookedUp() const {}  // as PlannedRows (smxx_pool_token.cuh) has it
   __device__ int64_t bytesFurther(int /*lane*/) const { return 0; }
   __device__ void awaitPlan() const {}
 };
@@ -160,7 +169,7 @@ __device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Ro
   if (group.count == 0 || part >= Products::gateUpParts(p, group.missed)) return;
   __syncthreads();
   if (group.missed) {
-    constexpr bool kLate = Products::Product::kThreads > kDecode.threads();
+    constexpr bool kLate = Products::MissedGateUp::kThreads > kDecode.threads();
     const CountRequests<Rows, kLate> count(rows, lane, counts.requested + lane);
     gateUpGroup<typename Products::MissedGateUp>(p, group, part, p.hostLanes, shared, count);
   } else {
@@ -171,24 +180,33 @@ __device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Ro
   if (threadIdx.x == 0) countUp(counts.inner + lane);
 }
 
-// Part `part` of the outputs of the group that a lane leads, and perhaps the sums of these channels.
-template <typename Products, typename Rows>
-__device__ void decodeDown(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, DecodeShared& own,
-                           uint8_t* shared) {
-  const int lanes = p.tokens * p.topK;
-  if (threadIdx.x < lanes) own.ids[threadIdx.x] = call.ids[threadIdx.x];  // for the sum, whose loads wait for them
+// Part `part` of the outputs of the group that a lane leads: store(lane, channel, eight of them).
+template <typename Products, typename Rows, typename Store>
+__device__ void decodeOutputs(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, DecodeShared& own,
+                              uint8_t* shared, const Store& store) {
   const DecodeCounts counts = countsOf(p);
   const LaneGroup group = findGroup(p, call, lane, own.laneOf);
+  if (group.count == 0 || part >= Products::downParts(p, group.missed)) return;
   __syncthreads();
   const int gateUpParts = Products::gateUpParts(p, group.missed);
   const WaitForInner<Rows> wait(rows, lane, counts.inner + lane, gateUpParts);
-  if (group.count > 0 && group.missed) {
+  if (group.missed) {
     waitUntil(counts.requested + lane, gateUpParts);
-    downGroup<typename Products::MissedDown>(p, group, part, p.hostLanes, shared, wait);
-  } else if (group.count > 0) {
+    downGroup<typename Products::MissedDown>(p, group, part, p.hostLanes, shared, wait, store);
+  } else {
     rows.awaitPlan();
-    downGroup<typename Products::Product>(p, group, part, p.blockLanes, shared, wait);
+    downGroup<typename Products::Product>(p, group, part, p.blockLanes, shared, wait, store);
   }
+}
+
+// The same, and perhaps the sums of these channels.
+template <typename Products>
+__device__ void decodeDown(const MoeParams& p, const CallLanes& call, int lane, int part, DecodeShared& own, uint8_t* shared) {
+  const int lanes = p.tokens * p.topK;
+  if (threadIdx.x < lanes) own.ids[threadIdx.x] = call.ids[threadIdx.x];  // for the sum, whose loads wait for them
+  const DecodeCounts counts = countsOf(p);
+  decodeOutputs<Products>(p, call, KnownRows{}, lane, part, own, shared,
+                          [&](int of, int channel, const Words4& packed) { storeLane(p, of, channel, packed); });
 
   __syncthreads();  // the block's lane outputs are stored; the first thread's count publishes those of all
   if (threadIdx.x == 0) own.isLast = countUpAndSee(counts.ended + part) == lanes - 1;
@@ -205,25 +223,25 @@ __device__ void decodeDown(const MoeParams& p, const CallLanes& call, const Rows
   if (threadIdx.x != 0) return;
   counts.ended[part] = 0;
   if (countUpAndSee(counts.parts) < kBlock.downParts(p.hidden) - 1) return;
-  *counts.parts = *counts.planned = 0;
+  *counts.parts = 0;
   for (int i = 0; i < lanes; ++i) counts.inner[i] = counts.requested[i] = 0;
 }
 
 // Block `block` of a call: gateUpParts for each lane come first, then downParts for each lane.
-template <typename Products, typename Rows>
-__device__ void decodeBlock(const MoeParams& p, const CallLanes& call, const Rows& rows, int block, DecodeShared& own,
-                            uint8_t* shared) {
+template <typename Type>
+__device__ void decodeBlock(const MoeParams& p, int block, DecodeShared& own, uint8_t* shared) {
+  using Products = DecodeProducts<Type>;
   const int gateUpParts = Products::gateUpParts(p, false);
-  const int downParts = Products::Product::block().downParts(p.hidden);
+  const int downParts = Products::downParts(p, false);
   const int down = block - p.tokens * p.topK * gateUpParts;
-  if (down < 0) decodeGateUp<Products>(p, call, rows, block / gateUpParts, block % gateUpParts, own, shared);
-  else decodeDown<Products>(p, call, rows, down / downParts, down % downParts, own, shared);
+  if (down < 0) decodeGateUp<Products>(p, lanesOf(p), KnownRows{}, block / gateUpParts, block % gateUpParts, own, shared);
+  else decodeDown<Products>(p, lanesOf(p), down / downParts, down % downParts, own, shared);
 }
 
 template <typename Type>
 __device__ void decodeMoe(const MoeParams& p, uint8_t* shared) {
   __shared__ DecodeShared own;
-  decodeBlock<DecodeProducts<Type, kDecode, kMissedGateUp>>(p, lanesOf(p), KnownRows{}, blockIdx.x, own, shared);
+  decodeBlock<Type>(p, blockIdx.x, own, shared);
 }
 
 }  // namespace pool

@@ -14,7 +14,7 @@ using Aligned16 = ProductOf<Type, kAligned16>;
 template <typename Type>
 using Aligned32 = ProductOf<Type, kAligned32>;
 template <typename Type>
-using OverLink = ProductOf<Type, kAligned32, true>;
+using OverLink = ProductOf<Type, kAligned32, WeightsFrom::kHost>;
 
 template <typename... Products>
 using WidestOf = std::tuple_element_t<sizeof...(Products) - 1, std::tuple<Products...>>;
@@ -79,7 +79,8 @@ __device__ void generalGemms(const MoeParams& p, uint8_t* shared) {
   withFewestLanes<Products...>(group.count, [&](auto product) {
     using Product = decltype(product);
     if (down < 0) gateUpGroup<Product>(p, group, gateUp % gateUpParts, Product::kLanes, shared);
-    else downGroup<Product>(p, group, down % downParts, Product::kLanes, shared, WaitForGateUp(p.counts + block, gateUpParts, downParts));
+    else downGroup<Product>(p, group, down % downParts, Product::kLanes, shared, WaitForGateUp(p.counts + block, gateUpParts, downParts),
+                            [&](int lane, int channel, const Words4& packed) { storeLane(p, lane, channel, packed); });
   });
   if (down >= 0) return;
   __syncthreads();  // the block's h is stored; the first thread's count publishes it

@@ -5,7 +5,7 @@
 // whoever needs one polls it, and nothing else is waited for.
 //
 // The launch is cooperative, of at most a block a multiprocessor: blocks that wait for each other must all run, also beside
-// other kernels. With a missed lane the blocks take turns at those of the decode kernel.
+// other kernels. With a missed lane the blocks take turns at blocks like those of the decode kernel, which read the host.
 #pragma once
 
 #include "moe/smxx_moe_decode.cuh"
@@ -98,6 +98,70 @@ __device__ inline TokenLane laneOfCall(const MoeParams& p) {
   return {expert >= 0 && expert < p.experts ? expert : -1, row, inside && p.missRows != nullptr && p.missRows[lane] >= 0};
 }
 
+// A call with a missed lane: blocks take turns at the groups' parts, as blocks of the decode kernel would have them.
+template <typename Type>
+struct TokenTurns {
+  using Products = ProductsOf<Type, kToken, kToken, kTokenMissedDown, WeightsFrom::kHostInBulk>;
+
+  // Of a product's block, with barriers behind its rings.
+  static constexpr int bytesOf(const MoeBlock& block) { return block.sharedBytes(1) + block.warps() * kLineBytes; }
+
+  // What a block shares, behind its products' memory and before the activations.
+  struct Shared {
+    DecodeShared ofBlock;
+    int32_t ids[kMaxTokenLanes], rows[kMaxTokenLanes], missRows[kMaxTokenLanes];
+    int32_t ordered[kMaxTokenLanes];  // missed lanes, then those in the bank
+
+    // By one warp whose thread i knows lane i.
+    __device__ void set(const TokenLane& lane, unsigned missed, unsigned inBank) {
+      const int thread = threadIdx.x;
+      const unsigned before = (1u << thread) - 1u;
+      ids[thread] = lane.expert;
+      rows[thread] = max(lane.row, 0);  // of missed lanes, where only the planner knows it
+      missRows[thread] = (missed >> thread & 1u) != 0 ? 0 : -1;
+      if ((missed >> thread & 1u) != 0) ordered[__popc(missed & before)] = thread;
+      if ((inBank >> thread & 1u) != 0) ordered[__popc(missed) + __popc(inBank & before)] = thread;
+    }
+  };
+  static constexpr int kProductBytes = bytesOf(kToken) > bytesOf(kTokenMissedDown) ? bytesOf(kToken) : bytesOf(kTokenMissedDown);
+  static_assert(kProductBytes + sizeof(Shared) <= kToken.warps() * kTokenWarpBytes);
+  __device__ static Shared& sharedOf(uint8_t* shared) { return *reinterpret_cast<Shared*>(shared + kProductBytes); }
+
+  // So many lanes are missed, so many in the bank; lane outputs go to `store`, as decodeOutputs has them. Gate and up of missed
+  // lanes come first and their down last, so that no lane in the bank is behind a block that waits for the link to the end.
+  template <typename Rows, typename Store>
+  __device__ static void run(const MoeParams& p, int missed, int inBank, const Rows& rows, int blocks, uint8_t* shared,
+                             const Store& store) {
+    Shared& known = sharedOf(shared);
+    const CallLanes call = {known.ids, known.rows, known.missRows};
+    const int gateUps = Products::gateUpParts(p, false), downs = Products::downParts(p, false), lateDowns = Products::downParts(p, true);
+    const int firstDown = (missed + inBank) * gateUps, firstLate = firstDown + inBank * downs;
+    for (int turn = blockIdx.x; turn < firstLate + missed * lateDowns; turn += blocks) {
+      waitCopies<0>();
+      fenceBulkCopies();
+      __syncthreads();  // what the turn before has used is free, also of copies on their way
+      if (turn < firstDown) {
+        decodeGateUp<Products>(p, call, rows, known.ordered[turn / gateUps], turn % gateUps, known.ofBlock, shared);
+        continue;
+      }
+      const bool late = turn >= firstLate;
+      const int part = turn - (late ? firstLate : firstDown), parts = late ? lateDowns : downs;
+      decodeOutputs<Products>(p, call, rows, known.ordered[(late ? 0 : missed) + part / parts], part % parts, known.ofBlock, shared,
+                              store);
+    }
+    if (threadIdx.x == 0) forgetCounts(p, blocks);  // the thread that has waited for them
+  }
+
+ private:
+  // The last block that waits for nothing more leaves the counts as they were.
+  __device__ static void forgetCounts(const MoeParams& p, int blocks) {
+    const DecodeCounts counts = countsOf(p);
+    if (countUpAndSee(counts.readers) != blocks - 1) return;
+    *counts.readers = *counts.planned = 0;
+    for (int i = 0; i < p.topK; ++i) counts.inner[i] = counts.requested[i] = 0;
+  }
+};
+
 // One block. Results cross blocks as the complements of pairs, which are not 0: no result is 0xffff.
 template <typename Type>
 class TokenMoe {
@@ -121,18 +185,36 @@ class TokenMoe {
     expert_ = lane.expert;
     row_ = lane.row;
     valid_ = __ballot_sync(kFullWarp, expert_ >= 0);
-    computed_ = __ballot_sync(kFullWarp, expert_ >= 0 && row_ >= 0);
-    return __ballot_sync(kFullWarp, expert_ >= 0 && lane.missed) != 0;
+    computed_ = __ballot_sync(kFullWarp, expert_ >= 0 && (row_ >= 0 || lane.missed));
+    missed_ = __ballot_sync(kFullWarp, expert_ >= 0 && lane.missed);
+    return missed_ != 0;
+  }
+
+  // Where a lane is missed.
+  template <typename Rows>
+  __device__ void runTurns(const TokenLane& lane, const Rows& rows, uint8_t* shared) const {
+    if (warp_ == 0) TokenTurns<Type>::sharedOf(shared).set(lane, missed_, computed_ & ~missed_);
+    __syncthreads();  // all warps have looked up their lanes, and those of the first one are there
+    rows.allLookedUp();
+    const auto store = [&](int lane, int channel, const Words4& packed) {
+      storeLane(p_, lane, channel, packed);
+      const int at = (lane * p_.hidden + channel) / 2;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) storeRelaxed(sharedOut_ + at + j, ~packed.word[j]);
+    };
+    TokenTurns<Type>::run(p_, __popc(missed_), __popc(computed_ & ~missed_), rows, grid_.blocks, shared, store);
+    sumTiles();
   }
 
   __device__ void run() {
     bringActivations();
-    const int units = grid_.units(block_);
+    firstUnit_ = grid_.firstUnit(block_);
+    const int units = grid_.firstUnit(block_ + 1) - firstUnit_;
     firstTile_ = grid_.firstTile(block_);
     tiles_ = grid_.firstTile(block_ + 1) - firstTile_;
     gateUpTurns_ = turns(2 * units * grid_.gateUpChunks());
     downTurns_ = turns(tiles_ * grid_.downChunks());
-    const int unit = block_ + warp_ * grid_.blocks;  // that this warp adds up, and its tile
+    const int unit = firstUnit_ + warp_;  // that this warp adds up, and its tile
     const int unitLane = unit / grid_.gateUpTiles(), unitTile = unit % grid_.gateUpTiles();
     const int tileLane = (firstTile_ + warp_) / grid_.downTiles(), tile = (firstTile_ + warp_) % grid_.downTiles();
     const bool addsUnit = warp_ < units && computes(unitLane), addsTile = warp_ < tiles_ && computes(tileLane);
@@ -158,9 +240,7 @@ class TokenMoe {
     });
     __syncthreads();
     if (addsTile) publishOut(tileLane, tile, __fmul_rn(down, weight));
-    for (int t = block_ + (kToken.warps() - 1 - warp_) * grid_.blocks; t < grid_.downTiles(); t += kToken.warps() * grid_.blocks) {
-      sumOut(t * (kTileChannels / 2) + thread_);
-    }
+    sumTiles();
   }
 
  private:
@@ -181,7 +261,7 @@ class TokenMoe {
   __device__ void request(int turn) const {
     if (turn < gateUpTurns_) {
       const int job = warp_ + turn * kToken.warps(), jobsOfUnit = 2 * grid_.gateUpChunks();
-      const int unit = block_ + job / jobsOfUnit * grid_.blocks;
+      const int unit = firstUnit_ + job / jobsOfUnit;
       const int channel = unit % grid_.gateUpTiles() * kTileChannels + job % 2 * p_.width;
       request(p_.w13, p_.s13, unit / grid_.gateUpTiles(), 2 * p_.width, channel, job % jobsOfUnit / 2, p_.hidden, turn);
     } else if (turn - gateUpTurns_ < downTurns_) {
@@ -269,6 +349,12 @@ class TokenMoe {
     reinterpret_cast<uint32_t*>(p_.laneOut)[at] = out;
   }
 
+  __device__ void sumTiles() const {
+    for (int t = block_ + (kToken.warps() - 1 - warp_) * grid_.blocks; t < grid_.downTiles(); t += kToken.warps() * grid_.blocks) {
+      sumOut(t * (kTileChannels / 2) + thread_);
+    }
+  }
+
   // Two channels of the output, from pair `pair` of every lane: in ascending slot order, from +0. Nobody else reads these
   // lanes' pairs, which are left as they were.
   __device__ void sumOut(int pair) const {
@@ -312,33 +398,10 @@ class TokenMoe {
   uint32_t* const sharedOut_;        // [topK][hidden / 2]
   int expert_, row_;                 // of lane `thread`
   unsigned valid_, computed_;        // lanes with an expert, and those of them with a row
+  unsigned missed_;                  // whose row is on the host
+  int firstUnit_;                    // of gate and up
   int firstTile_, tiles_;            // of down
   int gateUpTurns_, downTurns_;      // chunks that this warp multiplies
-};
-
-// A call with a missed lane, by blocks that take turns at those of the decode kernel.
-template <typename Type>
-struct TokenTurns {
-  using Products = DecodeProducts<Type, kToken, kToken>;
-
-  // What a block shares, behind its products' memory and before the activations.
-  struct Shared {
-    DecodeShared ofBlock;
-    int32_t ids[kMaxTokenLanes], rows[kMaxTokenLanes], missRows[kMaxTokenLanes];
-  };
-  static constexpr int kProductBytes = kToken.sharedBytes(1);
-  static_assert(kProductBytes + sizeof(Shared) <= kToken.warps() * kTokenWarpBytes);
-  __device__ static Shared& sharedOf(uint8_t* shared) { return *reinterpret_cast<Shared*>(shared + kProductBytes); }
-
-  template <typename Rows>
-  __device__ static void run(const MoeParams& p, const CallLanes& call, const Rows& rows, int blocks, uint8_t* shared) {
-    const int all = p.topK * Products::Product::block().parts(p.hidden, p.width);
-    for (int block = blockIdx.x; block < all; block += blocks) {
-      waitCopies<0>();
-      __syncthreads();  // what the turn before has used is free, also of copies on their way
-      decodeBlock<Products>(p, call, rows, block, sharedOf(shared).ofBlock, shared);
-    }
-  }
 };
 
 template <typename Type>
@@ -346,7 +409,8 @@ __device__ void tokenMoe(const MoeParams& p, uint8_t* shared) {
   const int blocks = gridDim.x;
   TokenMoe<Type> token(p, shared, blocks);
   // Of a pool only where its own kernel (smxx_pool_token.cuh), with a block more, does not fit.
-  if (token.start(laneOfCall(p))) TokenTurns<Type>::run(p, lanesOf(p), KnownRows{}, blocks, shared);
+  const TokenLane lane = laneOfCall(p);
+  if (token.start(lane)) token.runTurns(lane, KnownRows{}, shared);
   else token.run();
 }
 

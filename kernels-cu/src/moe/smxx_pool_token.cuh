@@ -34,6 +34,11 @@ struct PlannedRows {
   static constexpr bool kLate = true;
   const PlanParams& plan;
   const MoeParams& p;
+  // All warps of the block know their lanes: it reads the tables no more. Counted before anything is asked of the host: the count
+  // waits for what this multiprocessor has under way.
+  __device__ void allLookedUp() const {
+    if (threadIdx.x == 0) countUp(countsOf(p).lookedUp);
+  }
   // Called by the whole block.
   __device__ int64_t bytesFurther(int lane) const {
     waitUntil(countsOf(p).planned, 1);
@@ -73,19 +78,8 @@ __device__ void poolToken(const PlanParams& plan, const MoeParams& p, uint8_t* s
   }
   TokenMoe<Type> token(p, shared, blocks);
   const TokenLane lane = lookUpLane(plan);
-  if (!token.start(lane)) {
-    token.run();
-    return;
-  }
-  auto& lanes = TokenTurns<Type>::sharedOf(shared);
-  if (threadIdx.x < kWarp) {
-    lanes.ids[threadIdx.x] = lane.expert;
-    lanes.rows[threadIdx.x] = lane.missed ? 0 : lane.row;
-    lanes.missRows[threadIdx.x] = lane.missed ? 0 : kAbsent;
-  }
-  __syncthreads();  // all warps have looked up their lanes, and those of the first one are there
-  if (threadIdx.x == 0) countUp(countsOf(p).lookedUp);
-  TokenTurns<Type>::run(p, {lanes.ids, lanes.rows, lanes.missRows}, PlannedRows{plan, p}, blocks, shared);
+  if (token.start(lane)) token.runTurns(lane, PlannedRows{plan, p}, shared);
+  else token.run();
 }
 
 }  // namespace pool

@@ -115,6 +115,11 @@ struct ScaleShare {
     return (upper ? step - kFirstSteps : step) * kLineBytes + vector * 16;
   }
 
+  // The lines that this warp brings of half a chunk: of steps first(), ...
+  __device__ int first() const { return upper ? kFirstSteps : 0; }
+  __device__ int count() const { return distance == 0 ? kHalfSteps : upper ? kHalfSteps - kFirstSteps : kFirstSteps; }
+  __device__ int bytes() const { return distance == 0 ? kStepScaleBytes : kLineBytes; }
+
   int distance;
   bool upper;
   int vector;  // of 16 channels, from the lower tile's first on
@@ -133,13 +138,24 @@ __device__ inline WeightWalk walkOf(const uint8_t* words, const uint8_t* scales,
   return walk;
 }
 
-// kSkipped: steps left out after each chunk, which other warps take. kHost: the weights come over a link, warps bring each
-// other's scales, and what has come may be kept.
-template <typename ActivationType, int kSlots, int kSkipped, bool kHost>
+// Where weights come from. Of those that come over a link warps bring each other's scales, and what has come may be kept.
+enum class WeightsFrom {
+  kBank,
+  kHost,
+  kHostInBulk,  // by large copies, where the device has them
+};
+
+// kSkipped: steps left out after each chunk, which other warps take.
+template <typename ActivationType, int kSlots, int kSkipped, WeightsFrom kFrom>
 class WeightRing {
  public:
   using Type = ActivationType;
-  static constexpr int kBytes = kSlots * kHalfBytes + 2 * kHalfExpandedBytes;
+  static constexpr bool kHost = kFrom != WeightsFrom::kBank;
+  static constexpr bool kInBulk = kFrom == WeightsFrom::kHostInBulk && kHasBulkCopies;
+  // Behind the expanded scales lies a barrier for each half of a chunk.
+  static constexpr int kBarriers = kSlots * kHalfBytes + 2 * kHalfExpandedBytes;
+  static constexpr int kBytes = kBarriers + (kFrom == WeightsFrom::kHostInBulk ? kLineBytes : 0);
+  static_assert(!kInBulk || kSlots == 2);
   static_assert(kSlots % 2 == 0, "a chunk starts at an even place");
   static_assert(kBytes % kLineBytes == 0 && kHalfBytes % kLineBytes == 0);
 
@@ -155,7 +171,37 @@ class WeightRing {
         shareStep_(share.step),
         walk_(walk),
         current_(walk),
-        toKeep_(toKeep) {}
+        toKeep_(toKeep),
+        scaleLines_(share) {
+    if constexpr (kInBulk) {
+      if (threadIdx.x % kWarp == 0) {
+        makeBarrier(barrier<false>());
+        makeBarrier(barrier<true>());
+      }
+      fenceBulkCopies();
+      __syncwarp();  // the barriers are there for the copies of all
+    }
+  }
+
+  // Whether this warp takes part of the product.
+  __device__ bool takesPart() const { return walk_.left > 0; }
+
+  // Until the half chunk of a round has come, where groups of copies do not tell.
+  template <bool kSecond>
+  __device__ void await(int round) const {
+    if constexpr (kInBulk) awaitPhase(barrier<kSecond>(), round % 2);
+  }
+
+  // After the last round, all of whose halves have been awaited.
+  __device__ void end() const {
+    if constexpr (kInBulk) {
+      __syncwarp();
+      if (threadIdx.x % kWarp == 0) {
+        endBarrier(barrier<false>());
+        endBarrier(barrier<true>());
+      }
+    }
+  }
 
   // Keeps what comes so many bytes further; called before anything is kept.
   __device__ void keepFurther(int64_t bytes) { toKeep_ += bytes; }
@@ -170,7 +216,9 @@ class WeightRing {
   // step comes again: its lanes are zeros.
   template <bool kSecond>
   __device__ void request() {
-    if (walk_.left > 0) {
+    if (kInBulk) {
+      requestInBulk<kSecond>();
+    } else if (walk_.left > 0) {
       const SharedAddress words = words_ + place_;
       const uint32_t last = min(walk_.left, kHalfSteps) - 1;
 #pragma unroll
@@ -236,6 +284,34 @@ class WeightRing {
   static constexpr int kSharedScaleSteps = kWarp / 8;
   static_assert(kHalfSteps == kSharedScaleSteps + 1);
 
+  template <bool kSecond>
+  __device__ SharedAddress barrier() const {
+    return words_ - threadIdx.x % kWarp * 16 + kBarriers + (kSecond ? 8 : 0);
+  }
+
+  // A step's words and a line of scales a thread.
+  template <bool kSecond>
+  __device__ void requestInBulk() const {
+    const int thread = threadIdx.x % kWarp;
+    if (walk_.left <= 0) {
+      if (Type::kMayExpandToNan && shareStep_ < kHalfSteps) writeShared4(share_ + place_, {});  // whatever lay there
+      if (thread == 0) announceBytes(barrier<kSecond>(), 0);
+      return;
+    }
+    const int last = min(walk_.left, kHalfSteps) - 1;
+    if (thread == 0) announceBytes(barrier<kSecond>(), kHalfSteps * kStepWordBytes + scaleLines_.count() * scaleLines_.bytes());
+    __syncwarp();
+    if (thread < kHalfSteps) {
+      copyBulk(words_ + place_ + thread * (kStepWordBytes - 16), walk_.wordsOf(min(thread, last)) - thread * 16, kStepWordBytes,
+               barrier<kSecond>());
+    }
+    const int line = thread - kWarp / 2;
+    if (line >= 0 && line < scaleLines_.count()) {
+      copyBulk(words_ - thread * 16 + place_ + kHalfSteps * kStepWordBytes + line * scaleLines_.bytes(),
+               walk_.scalesOf(min(scaleLines_.first() + line, last)) - scaleLines_.vector * 16, scaleLines_.bytes(), barrier<kSecond>());
+    }
+  }
+
   __device__ void keep(const uint8_t* from, const Words4& v) const {
     *reinterpret_cast<Words4*>(reinterpret_cast<uintptr_t>(from) + toKeep_) = v;
   }
@@ -250,13 +326,19 @@ class WeightRing {
   WeightWalk walk_;
   WeightWalk current_;      // of the half chunk at the current place
   int64_t toKeep_;          // bytes from what is read to where it is to be kept; 0: nowhere
+  ScaleShare scaleLines_;   // for large copies
 };
 
-// sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles]. Then refill() may
-// bring what comes next to that place.
+// sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles], in warps that multiply.
+// Then refill() may bring what comes next to that place.
 template <bool kSecond, int kLaneTiles, int kPairs, typename Ring, typename Refill>
-__device__ inline void multiplyHalf(Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
+__device__ inline void multiplyHalf(bool multiplies, Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
                                     const Refill& refill) {
+  if (!multiplies) {
+    Ring::sync();
+    refill();
+    return;
+  }
   ring.template expandScales<kSecond>();
   __syncwarp();  // the scales are there for all
 #pragma unroll
