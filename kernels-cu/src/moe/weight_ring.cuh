@@ -334,27 +334,24 @@ class WeightRing {
 template <bool kSecond, int kLaneTiles, int kPairs, typename Ring, typename Refill>
 __device__ inline void multiplyHalf(bool multiplies, Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
                                     const Refill& refill) {
-  if (!multiplies) {
-    Ring::sync();
-    refill();
-    return;
-  }
-  ring.template expandScales<kSecond>();
-  __syncwarp();  // the scales are there for all
+  if (multiplies) {
+    ring.template expandScales<kSecond>();
+    __syncwarp();  // the scales are there for all
 #pragma unroll
-  for (int i = 0; i < kHalfSteps; ++i) {
-    uint32_t b[kLaneTiles][2];
+    for (int i = 0; i < kHalfSteps; ++i) {
+      uint32_t b[kLaneTiles][2];
 #pragma unroll
-    for (int pair = 0; pair < kPairs; ++pair) {
-      const SharedAddress row = at[pair] + ((kSecond ? kHalfSteps : 0) + i) * (kMmaK * 2);
-      if constexpr (kLaneTiles == 1) loadLanes(b, row);
-      else loadLanes(*reinterpret_cast<uint32_t(*)[2][2]>(&b[2 * pair]), row);
+      for (int pair = 0; pair < kPairs; ++pair) {
+        const SharedAddress row = at[pair] + ((kSecond ? kHalfSteps : 0) + i) * (kMmaK * 2);
+        if constexpr (kLaneTiles == 1) loadLanes(b, row);
+        else loadLanes(*reinterpret_cast<uint32_t(*)[2][2]>(&b[2 * pair]), row);
+      }
+      const Words4 words = ring.words(i);
+      ring.keepWords(i, words);
+      multiplyStep<typename Ring::Type>(words, ring.template scales<kSecond>(i), b, sums);
     }
-    const Words4 words = ring.words(i);
-    ring.keepWords(i, words);
-    multiplyStep<typename Ring::Type>(words, ring.template scales<kSecond>(i), b, sums);
+    ring.template keepScales<kSecond>();
   }
-  ring.template keepScales<kSecond>();
   Ring::sync();  // all have read their codes
   refill();
 }
