@@ -12,6 +12,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -123,15 +124,18 @@ class AsyncCopies {
   std::deque<std::vector<Copy>> groups_;
 };
 
-// Large copies under way in a block, and the barriers of 8 bytes in its shared memory whose phases they end.
+// Large copies under way in a block, and the barriers of 8 bytes in its shared memory whose phases they end. Their places hold a
+// mark while they are there: whoever writes over one shows.
 class BulkCopies {
  public:
   // Of a place that holds no barrier.
   void makeBarrier(void* barrier) {
+    if (reinterpret_cast<uintptr_t>(barrier) % kMark.size() != 0) stop("a barrier does not lie on 8 bytes");
     if (!barriers_.emplace(barrier, Barrier()).second) stop("a barrier is made twice");
+    std::memcpy(barrier, kMark.data(), kMark.size());
   }
   void endBarrier(void* barrier) {
-    if (at(barrier).underWay != 0) stop("a barrier ends while copies are under way");
+    if (at(barrier).underWay != 0 || at(barrier).missing != 0) stop("a barrier ends while copies are under way");
     barriers_.erase(barrier);
   }
   void announce(void* barrier, int bytes) {
@@ -179,6 +183,7 @@ class BulkCopies {
   Barrier& at(void* barrier) {
     const auto found = barriers_.find(barrier);
     if (found == barriers_.end()) stop("there is no such barrier");
+    if (std::memcmp(barrier, kMark.data(), kMark.size()) != 0) stop("a barrier has been written over");
     return found->second;
   }
   void finish(size_t i) {
@@ -195,6 +200,8 @@ class BulkCopies {
     std::fprintf(stderr, "%s\n", what);
     std::exit(1);
   }
+
+  static constexpr std::array<uint8_t, 8> kMark = {0xba, 0x55, 0xa1, 0xe5, 0xba, 0x55, 0xa1, 0xe5};
 
   std::map<void*, Barrier> barriers_;
   std::vector<Copy> underWay_;

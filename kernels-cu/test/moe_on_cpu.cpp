@@ -285,6 +285,9 @@ int main(int argc, char** argv) {
     test::oneToken(backend, {64, 128, 0, 0, type}, {3, 16}, seed);
     test::pooledTokens(backend, {64, 64, 5, 2, type}, 3, 2, 60, seed);
     test::pooledTokens(backend, {128, 192, 9, 4, type}, 2, 5, 40, seed + 1);
+    // Rows over the link in several rounds of chunks, of gate and up and of down.
+    test::pooledTokens(backend, {1344, 64, 5, 2, type}, 2, 2, 12, seed + 2);
+    test::pooledTokens(backend, {192, 1344, 5, 2, type}, 2, 2, 12, seed + 3);
     test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);
     backend.inParts(true);
     test::exactNumbers(backend, {192, 128, 6, 3, type}, 4, seed + 1);

@@ -98,9 +98,9 @@ constexpr int kTokenWarpBytes = kTokenPlaces * kChunkBytes + kChunkExpandedBytes
 static_assert(kChunkBytes % kLineBytes == 0 && kTokenWarpBytes % kLineBytes == 0);
 
 // How so many blocks share the work of one token: units of gate and up, 64 channels of both of one lane, and tiles of down, those
-// of a lane side by side, are each cut into runs of equal length. So blocks with fewer units lie among the others: blocks that
-// follow each other run on neighbouring multiprocessors, beginning with any group of them, and which groups have most of the
-// work must make no difference.
+// of a lane side by side, are each cut into runs of equal length. So blocks with fewer units lie evenly among the others. Blocks
+// fill one group of multiprocessors after another, and a launch may begin with any group: were those with fewer units the last
+// ones, a call's time would depend on which groups they come to.
 struct TokenGrid {
   int topK;
   int hidden;

@@ -135,8 +135,8 @@ struct BlockProduct {
       if (multiplies) ring.template await<false>(round);
       __syncthreads();  // this round's activations are there, and those of the last round have been read
       if (!Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
-      // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch. But not
-      // while others wait for the last bytes of a link, who would wait for it.
+      // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch. Not by
+      // large copies, where it would take instructions from those with the last bytes of the link.
       multiplyHalf<false>(multiplies, ring, at, sums, [&] {
         ring.template request<false>();
         stage(round + kSlots / 2);

@@ -18,9 +18,12 @@ struct LaneGroup {
 constexpr int kTileVectors = kTileChannels / 8;
 
 // Eight channels of a lane's output.
-__device__ inline void storeLane(const MoeParams& p, int lane, int channel, const Words4& packed) {
-  *reinterpret_cast<Words4*>(p.laneOut + static_cast<int64_t>(lane) * p.hidden + channel) = packed;
-}
+struct StoreLane {
+  const MoeParams& p;
+  __device__ void operator()(int lane, int channel, const Words4& packed) const {
+    *reinterpret_cast<Words4*>(p.laneOut + static_cast<int64_t>(lane) * p.hidden + channel) = packed;
+  }
+};
 
 // Eight channels of out[token]: the token's lanes in ascending slot order, from +0. All loads of so many slots are under way at
 // once, those of lanes without an expert too: they were never computed and may be NaN, so they are not added. `ids` are the

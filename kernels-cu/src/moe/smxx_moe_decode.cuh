@@ -15,15 +15,15 @@
 
 namespace pool {
 
-// The products of a decode call whose blocks are of kShape, but for a missed row's gate and up: those take two tiles of 64
+// The products of a decode call whose blocks are of kShape, but for those of a missed row: all of the latter take two tiles of 64
 // channels side by side, for whole lines over the link.
 template <typename ActivationType, const MoeBlock& kShape, const MoeBlock& kMissedGateUpShape, const MoeBlock& kMissedDownShape,
-          WeightsFrom kHost>
+          WeightsFrom kMissedFrom>
 struct ProductsOf {
   using Type = ActivationType;
   using Product = ProductOf<Type, kShape>;
-  using MissedGateUp = ProductOf<Type, kMissedGateUpShape, kHost>;
-  using MissedDown = ProductOf<Type, kMissedDownShape, kHost>;
+  using MissedGateUp = ProductOf<Type, kMissedGateUpShape, kMissedFrom>;
+  using MissedDown = ProductOf<Type, kMissedDownShape, kMissedFrom>;
   static_assert(Product::kThreads == MissedGateUp::kThreads && Product::kThreads == MissedDown::kThreads);
 
   // Blocks for a lane that is missed, and for another.
@@ -104,7 +104,7 @@ struct DecodeCounts {
   int32_t* parts;      // [1] down parts all of whose blocks have
   int32_t* inner;      // [lanes] blocks of gate and up that have ended, of the group that the lane leads
   int32_t* requested;  // [lanes] the same, that have asked for all their weights (missed)
-  int32_t* readers;    // [1] blocks of the kernel for one token that have read h
+  int32_t* readers;    // [1] blocks of the kernel for one token that have read h, or, where a lane is missed, ended their turns
   int32_t* lookedUp;   // [1] those that know their rows (where the launch plans them, and some are missed)
   int32_t* planned;    // [1] 1: the rows to keep are known (the same)
 };
@@ -162,10 +162,10 @@ struct WaitForInner : NothingElse {
 
 // Part `part` of h of the group that a lane leads.
 template <typename Products, typename Rows>
-__device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, DecodeShared& own,
+__device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, int32_t* laneOf,
                              uint8_t* shared) {
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, call, lane, own.laneOf);
+  const LaneGroup group = findGroup(p, call, lane, laneOf);
   if (group.count == 0 || part >= Products::gateUpParts(p, group.missed)) return;
   __syncthreads();
   if (group.missed) {
@@ -182,10 +182,10 @@ __device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Ro
 
 // Part `part` of the outputs of the group that a lane leads: store(lane, channel, eight of them).
 template <typename Products, typename Rows, typename Store>
-__device__ void decodeOutputs(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, DecodeShared& own,
+__device__ void decodeOutputs(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, int32_t* laneOf,
                               uint8_t* shared, const Store& store) {
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, call, lane, own.laneOf);
+  const LaneGroup group = findGroup(p, call, lane, laneOf);
   if (group.count == 0 || part >= Products::downParts(p, group.missed)) return;
   __syncthreads();
   const int gateUpParts = Products::gateUpParts(p, group.missed);
@@ -205,8 +205,7 @@ __device__ void decodeDown(const MoeParams& p, const CallLanes& call, int lane, 
   const int lanes = p.tokens * p.topK;
   if (threadIdx.x < lanes) own.ids[threadIdx.x] = call.ids[threadIdx.x];  // for the sum, whose loads wait for them
   const DecodeCounts counts = countsOf(p);
-  decodeOutputs<Products>(p, call, KnownRows{}, lane, part, own, shared,
-                          [&](int of, int channel, const Words4& packed) { storeLane(p, of, channel, packed); });
+  decodeOutputs<Products>(p, call, KnownRows{}, lane, part, own.laneOf, shared, StoreLane{p});
 
   __syncthreads();  // the block's lane outputs are stored; the first thread's count publishes those of all
   if (threadIdx.x == 0) own.isLast = countUpAndSee(counts.ended + part) == lanes - 1;
@@ -234,7 +233,7 @@ __device__ void decodeBlock(const MoeParams& p, int block, DecodeShared& own, ui
   const int gateUpParts = Products::gateUpParts(p, false);
   const int downParts = Products::downParts(p, false);
   const int down = block - p.tokens * p.topK * gateUpParts;
-  if (down < 0) decodeGateUp<Products>(p, lanesOf(p), KnownRows{}, block / gateUpParts, block % gateUpParts, own, shared);
+  if (down < 0) decodeGateUp<Products>(p, lanesOf(p), KnownRows{}, block / gateUpParts, block % gateUpParts, own.laneOf, shared);
   else decodeDown<Products>(p, lanesOf(p), down / downParts, down % downParts, own, shared);
 }
 

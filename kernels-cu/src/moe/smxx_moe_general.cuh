@@ -80,7 +80,7 @@ __device__ void generalGemms(const MoeParams& p, uint8_t* shared) {
     using Product = decltype(product);
     if (down < 0) gateUpGroup<Product>(p, group, gateUp % gateUpParts, Product::kLanes, shared);
     else downGroup<Product>(p, group, down % downParts, Product::kLanes, shared, WaitForGateUp(p.counts + block, gateUpParts, downParts),
-                            [&](int lane, int channel, const Words4& packed) { storeLane(p, lane, channel, packed); });
+                            StoreLane{p});
   });
   if (down >= 0) return;
   __syncthreads();  // the block's h is stored; the first thread's count publishes it

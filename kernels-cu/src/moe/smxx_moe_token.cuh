@@ -95,7 +95,7 @@ __device__ inline TokenLane laneOfCall(const MoeParams& p) {
   const int lane = threadIdx.x % kWarp;
   const bool inside = lane < p.topK;
   const int expert = inside ? p.ids[lane] : -1, row = inside ? p.rows[lane] : -1;
-  return {expert >= 0 && expert < p.experts ? expert : -1, row, inside && p.missRows != nullptr && p.missRows[lane] >= 0};
+  return {expert >= 0 && expert < p.experts ? expert : -1, row, row >= 0 && p.missRows != nullptr && p.missRows[lane] >= 0};
 }
 
 // A call with a missed lane: blocks take turns at the groups' parts, as blocks of the decode kernel would have them.
@@ -108,7 +108,7 @@ struct TokenTurns {
 
   // What a block shares, behind its products' memory and before the activations.
   struct Shared {
-    DecodeShared ofBlock;
+    int32_t laneOf[kMmaLanes];
     int32_t ids[kMaxTokenLanes], rows[kMaxTokenLanes], missRows[kMaxTokenLanes];
     int32_t ordered[kMaxTokenLanes];  // missed lanes, then those in the bank
 
@@ -124,6 +124,7 @@ struct TokenTurns {
     }
   };
   static constexpr int kProductBytes = bytesOf(kToken) > bytesOf(kTokenMissedDown) ? bytesOf(kToken) : bytesOf(kTokenMissedDown);
+  static_assert(Products::MissedGateUp::kTiles == Products::Product::kTiles, "lanes have as many blocks of gate and up, missed or not");
   static_assert(kProductBytes + sizeof(Shared) <= kToken.warps() * kTokenWarpBytes);
   __device__ static Shared& sharedOf(uint8_t* shared) { return *reinterpret_cast<Shared*>(shared + kProductBytes); }
 
@@ -141,12 +142,12 @@ struct TokenTurns {
       fenceBulkCopies();
       __syncthreads();  // what the turn before has used is free, also of copies on their way
       if (turn < firstDown) {
-        decodeGateUp<Products>(p, call, rows, known.ordered[turn / gateUps], turn % gateUps, known.ofBlock, shared);
+        decodeGateUp<Products>(p, call, rows, known.ordered[turn / gateUps], turn % gateUps, known.laneOf, shared);
         continue;
       }
       const bool late = turn >= firstLate;
       const int part = turn - (late ? firstLate : firstDown), parts = late ? lateDowns : downs;
-      decodeOutputs<Products>(p, call, rows, known.ordered[(late ? 0 : missed) + part / parts], part % parts, known.ofBlock, shared,
+      decodeOutputs<Products>(p, call, rows, known.ordered[(late ? 0 : missed) + part / parts], part % parts, known.laneOf, shared,
                               store);
     }
     if (threadIdx.x == 0) forgetCounts(p, blocks);  // the thread that has waited for them
@@ -196,9 +197,9 @@ class TokenMoe {
     if (warp_ == 0) TokenTurns<Type>::sharedOf(shared).set(lane, missed_, computed_ & ~missed_);
     __syncthreads();  // all warps have looked up their lanes, and those of the first one are there
     rows.allLookedUp();
-    const auto store = [&](int lane, int channel, const Words4& packed) {
-      storeLane(p_, lane, channel, packed);
-      const int at = (lane * p_.hidden + channel) / 2;
+    const auto store = [&](int of, int channel, const Words4& packed) {
+      StoreLane{p_}(of, channel, packed);
+      const int at = (of * p_.hidden + channel) / 2;
 #pragma unroll
       for (int j = 0; j < 4; ++j) storeRelaxed(sharedOut_ + at + j, ~packed.word[j]);
     };

@@ -41,7 +41,7 @@ struct PlannedRows {
   }
   // Called by the whole block.
   __device__ int64_t bytesFurther(int lane) const {
-    waitUntil(countsOf(p).planned, 1);
+    awaitPlan();
     return static_cast<int64_t>(__ldcg(plan.output->routes + lane) * p.w13.strideBytes);
   }
   // Before a block asks for weights of a row in the bank. Called by the whole block.

@@ -168,7 +168,6 @@ class WeightRing {
              threadIdx.x % kWarp / 4 * 8),
         scales_(sharedAddress(ring) + kSlots * kHalfBytes + threadIdx.x % kWarp / 4 * 16),
         share_(sharedAddress(ring) + kHalfSteps * kStepWordBytes + share.broughtTo()),
-        shareStep_(share.step),
         walk_(walk),
         current_(walk),
         toKeep_(toKeep),
@@ -216,7 +215,7 @@ class WeightRing {
   // step comes again: its lanes are zeros.
   template <bool kSecond>
   __device__ void request() {
-    if (kInBulk) {
+    if constexpr (kInBulk) {
       requestInBulk<kSecond>();
     } else if (walk_.left > 0) {
       const SharedAddress words = words_ + place_;
@@ -226,10 +225,10 @@ class WeightRing {
         if constexpr (kHost) copyFromHost16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
         else copyAsync16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
       }
-      const uint8_t* scales = walk_.scalesOf(min(static_cast<uint32_t>(shareStep_), last));
-      if constexpr (kHost) copyFromHost16If(share_ + place_, scales, shareStep_ < kHalfSteps);
-      else copyAsync16If(share_ + place_, scales, shareStep_ < kHalfSteps);
-    } else if (Type::kMayExpandToNan && shareStep_ < kHalfSteps) {
+      const uint8_t* scales = walk_.scalesOf(min(static_cast<uint32_t>(scaleLines_.step), last));
+      if constexpr (kHost) copyFromHost16If(share_ + place_, scales, scaleLines_.step < kHalfSteps);
+      else copyAsync16If(share_ + place_, scales, scaleLines_.step < kHalfSteps);
+    } else if (Type::kMayExpandToNan && scaleLines_.step < kHalfSteps) {
       copyAsync16OrZeros(share_ + place_, walk_.scales, false);  // whatever lay there, its lanes are zeros
     }
     walk_.pass(kSecond ? kSkipped : 0);
@@ -245,7 +244,7 @@ class WeightRing {
   template <bool kSecond>
   __device__ void keepScales() {
     if (!kHost || toKeep_ == 0) return;
-    if (shareStep_ < min(current_.left, kHalfSteps)) keep(current_.scalesOf(shareStep_), readShared4(share_ + place_));
+    if (scaleLines_.step < min(current_.left, kHalfSteps)) keep(current_.scalesOf(scaleLines_.step), readShared4(share_ + place_));
     current_.pass(kSecond ? kSkipped : 0);
   }
 
@@ -293,22 +292,25 @@ class WeightRing {
   template <bool kSecond>
   __device__ void requestInBulk() const {
     const int thread = threadIdx.x % kWarp;
+    const SharedAddress place = words_ - thread * 16 + place_;
+    const SharedAddress barrier = this->barrier<kSecond>();
     if (walk_.left <= 0) {
-      if (Type::kMayExpandToNan && shareStep_ < kHalfSteps) writeShared4(share_ + place_, {});  // whatever lay there
-      if (thread == 0) announceBytes(barrier<kSecond>(), 0);
+      if (Type::kMayExpandToNan && scaleLines_.step < kHalfSteps) writeShared4(share_ + place_, {});  // whatever lay there
+      if (thread == 0) announceBytes(barrier, 0);
       return;
     }
     const int last = min(walk_.left, kHalfSteps) - 1;
-    if (thread == 0) announceBytes(barrier<kSecond>(), kHalfSteps * kStepWordBytes + scaleLines_.count() * scaleLines_.bytes());
+    const int lineBytes = scaleLines_.bytes();
+    if (thread == 0) announceBytes(barrier, kHalfSteps * kStepWordBytes + scaleLines_.count() * lineBytes);
     __syncwarp();
+    // The walk names what each thread would bring by itself.
     if (thread < kHalfSteps) {
-      copyBulk(words_ + place_ + thread * (kStepWordBytes - 16), walk_.wordsOf(min(thread, last)) - thread * 16, kStepWordBytes,
-               barrier<kSecond>());
+      copyBulk(place + thread * kStepWordBytes, walk_.wordsOf(min(thread, last)) - thread * 16, kStepWordBytes, barrier);
     }
     const int line = thread - kWarp / 2;
     if (line >= 0 && line < scaleLines_.count()) {
-      copyBulk(words_ - thread * 16 + place_ + kHalfSteps * kStepWordBytes + line * scaleLines_.bytes(),
-               walk_.scalesOf(min(scaleLines_.first() + line, last)) - scaleLines_.vector * 16, scaleLines_.bytes(), barrier<kSecond>());
+      copyBulk(place + kHalfSteps * kStepWordBytes + line * lineBytes,
+               walk_.scalesOf(min(scaleLines_.first() + line, last)) - scaleLines_.vector * 16, lineBytes, barrier);
     }
   }
 
@@ -322,11 +324,10 @@ class WeightRing {
   SharedAddress scales_;    // expanded scales of its own channels
   uint32_t place_ = 0;
   SharedAddress share_;     // scales that this thread brings
-  int shareStep_;
   WeightWalk walk_;
   WeightWalk current_;      // of the half chunk at the current place
   int64_t toKeep_;          // bytes from what is read to where it is to be kept; 0: nowhere
-  ScaleShare scaleLines_;   // for large copies
+  ScaleShare scaleLines_;   // which of them
 };
 
 // sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles], in warps that multiply.
