@@ -48,6 +48,8 @@ struct BlockProduct {
   static constexpr int kBuffers = kSlots / 2 + 1;      // rounds of activations on their way, and one in use
   static constexpr int kSumRow = block().sumRow();      // floats
   static constexpr int kRingBytes = kThreads / kWarp * Ring::kBytes;
+  // Dynamic shared memory of a block whose weights come this way, for groups of at most so many lanes.
+  static constexpr int sharedBytes(int lanesAtMost) { return block().sharedBytes(lanesAtMost) + kRingBytes - block().ringBytes(); }
   static constexpr int kRowVectors = kChunkWarps * kChunkVectors;
   static constexpr int kColumns = largestDivisor(kRowVectors, kThreads / kLanes);  // threads that bring one lane's activations
   static_assert(kThreads >= kLanes);
@@ -82,7 +84,6 @@ struct BlockProduct {
                              uint8_t* shared, const Else& other) {
     const ScaleShare share(kHost ? pair : 0, kHost && (tile() & pair) != 0);
     Ring ring(shared + threadIdx.x / kWarp * Ring::kBytes, walk(m, channel, share), share, m.toKeep);
-    const bool multiplies = !Ring::kInBulk || ring.takesPart();
     const int depth = m.depth;
     const bool inside = channel >= 0;
     const int slot = threadIdx.x / kWarp / kTiles;
@@ -132,22 +133,20 @@ struct BlockProduct {
 
       if (Else::kLate && round == 0) waitCopies<0>();
       else waitCopies<kSlots - 1>();
-      if (multiplies) ring.template await<false>(round);
+      ring.template await<false>(round);
       __syncthreads();  // this round's activations are there, and those of the last round have been read
       if (!Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
-      // A warp without a chunk or a tile multiplies too, what nobody reads: one path, and no warp alone in this branch. Not by
-      // large copies, where it would take instructions from those with the last bytes of the link.
-      multiplyHalf<false>(multiplies, ring, at, sums, [&] {
+      multiplyHalf<false>(ring, at, sums, [&] {
         ring.template request<false>();
         stage(round + kSlots / 2);
         commitCopies();
         ring.advance();
       });
       waitCopies<kSlots - 1>();
-      if (multiplies) ring.template await<true>(round);
+      ring.template await<true>(round);
       Ring::sync();
       if (Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
-      multiplyHalf<true>(multiplies, ring, at, sums, [&] {
+      multiplyHalf<true>(ring, at, sums, [&] {
         ring.template request<true>();
         commitCopies();
         ring.advance();

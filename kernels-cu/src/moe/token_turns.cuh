@@ -18,9 +18,6 @@ template <typename Type>
 struct TokenTurns {
   using Products = ProductsOf<Type, kToken, kToken, kTokenMissedDown, WeightsFrom::kHostInBulk>;
 
-  // Of a product's block, with barriers behind its rings.
-  static constexpr int bytesOf(const MoeBlock& block) { return block.sharedBytes(1) + block.warps() * kLineBytes; }
-
   // What a block shares, behind its products' memory and before the activations.
   struct Shared {
     int32_t laneOf[kMmaLanes];
@@ -38,7 +35,8 @@ struct TokenTurns {
       if ((inBank >> thread & 1u) != 0) ordered[__popc(missed) + __popc(inBank & before)] = thread;
     }
   };
-  static constexpr int kProductBytes = bytesOf(kToken) > bytesOf(kTokenMissedDown) ? bytesOf(kToken) : bytesOf(kTokenMissedDown);
+  static constexpr int kGateUpBytes = Products::MissedGateUp::sharedBytes(1), kDownBytes = Products::MissedDown::sharedBytes(1);
+  static constexpr int kProductBytes = kGateUpBytes > kDownBytes ? kGateUpBytes : kDownBytes;
   static_assert(Products::MissedGateUp::kTiles == Products::Product::kTiles, "lanes have as many blocks of gate and up, missed or not");
   static_assert(kProductBytes + sizeof(Shared) <= kToken.warps() * kTokenWarpBytes);
   __device__ static Shared& sharedOf(uint8_t* shared) { return *reinterpret_cast<Shared*>(shared + kProductBytes); }

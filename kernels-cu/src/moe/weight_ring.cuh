@@ -171,7 +171,8 @@ class WeightRing {
         walk_(walk),
         current_(walk),
         toKeep_(toKeep),
-        scaleLines_(share) {
+        scaleLines_(share),
+        takesPart_(!kInBulk || walk.left > 0) {
     if constexpr (kInBulk) {
       if (threadIdx.x % kWarp == 0) {
         makeBarrier(barrier<false>());
@@ -182,13 +183,16 @@ class WeightRing {
     }
   }
 
-  // Whether this warp takes part of the product.
-  __device__ bool takesPart() const { return walk_.left > 0; }
+  // Whether this warp multiplies. One without a chunk or a tile does too, what nobody reads: one path, and no warp alone in a
+  // branch. Not by large copies, where it would take instructions from those with the last bytes of the link.
+  __device__ bool takesPart() const { return takesPart_; }
 
   // Until the half chunk of a round has come, where groups of copies do not tell.
   template <bool kSecond>
   __device__ void await(int round) const {
-    if constexpr (kInBulk) awaitPhase(barrier<kSecond>(), round % 2);
+    if constexpr (kInBulk) {
+      if (takesPart_) awaitPhase(barrier<kSecond>(), round % 2);
+    }
   }
 
   // After the last round, all of whose halves have been awaited.
@@ -215,19 +219,10 @@ class WeightRing {
   // step comes again: its lanes are zeros.
   template <bool kSecond>
   __device__ void request() {
-    if constexpr (kInBulk) {
-      requestInBulk<kSecond>();
-    } else if (walk_.left > 0) {
-      const SharedAddress words = words_ + place_;
-      const uint32_t last = min(walk_.left, kHalfSteps) - 1;
-#pragma unroll
-      for (uint32_t i = 0; i < kHalfSteps; ++i) {
-        if constexpr (kHost) copyFromHost16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
-        else copyAsync16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
-      }
-      const uint8_t* scales = walk_.scalesOf(min(static_cast<uint32_t>(scaleLines_.step), last));
-      if constexpr (kHost) copyFromHost16If(share_ + place_, scales, scaleLines_.step < kHalfSteps);
-      else copyAsync16If(share_ + place_, scales, scaleLines_.step < kHalfSteps);
+    if constexpr (kInBulk) announce<kSecond>();
+    if (walk_.left > 0) {
+      if constexpr (kInBulk) requestInBulk<kSecond>();
+      else requestByThreads();
     } else if (Type::kMayExpandToNan && scaleLines_.step < kHalfSteps) {
       copyAsync16OrZeros(share_ + place_, walk_.scales, false);  // whatever lay there, its lanes are zeros
     }
@@ -288,21 +283,36 @@ class WeightRing {
     return words_ - threadIdx.x % kWarp * 16 + kBarriers + (kSecond ? 8 : 0);
   }
 
+  // 16 bytes of each step's words and perhaps of scales.
+  __device__ void requestByThreads() const {
+    const SharedAddress words = words_ + place_;
+    const uint32_t last = min(walk_.left, kHalfSteps) - 1;
+#pragma unroll
+    for (uint32_t i = 0; i < kHalfSteps; ++i) {
+      if constexpr (kHost) copyFromHost16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
+      else copyAsync16(words + i * kStepWordBytes, walk_.wordsOf(min(i, last)));
+    }
+    const uint8_t* scales = walk_.scalesOf(min(static_cast<uint32_t>(scaleLines_.step), last));
+    if constexpr (kHost) copyFromHost16If(share_ + place_, scales, scaleLines_.step < kHalfSteps);
+    else copyAsync16If(share_ + place_, scales, scaleLines_.step < kHalfSteps);
+  }
+
+  // What the next half chunk brings by large copies, before they begin.
+  template <bool kSecond>
+  __device__ void announce() const {
+    const int bytes = kHalfSteps * kStepWordBytes + scaleLines_.count() * scaleLines_.bytes();
+    if (threadIdx.x % kWarp == 0) announceBytes(barrier<kSecond>(), walk_.left > 0 ? bytes : 0);
+    __syncwarp();
+  }
+
   // A step's words and a line of scales a thread.
   template <bool kSecond>
   __device__ void requestInBulk() const {
     const int thread = threadIdx.x % kWarp;
     const SharedAddress place = words_ - thread * 16 + place_;
     const SharedAddress barrier = this->barrier<kSecond>();
-    if (walk_.left <= 0) {
-      if (Type::kMayExpandToNan && scaleLines_.step < kHalfSteps) writeShared4(share_ + place_, {});  // whatever lay there
-      if (thread == 0) announceBytes(barrier, 0);
-      return;
-    }
     const int last = min(walk_.left, kHalfSteps) - 1;
     const int lineBytes = scaleLines_.bytes();
-    if (thread == 0) announceBytes(barrier, kHalfSteps * kStepWordBytes + scaleLines_.count() * lineBytes);
-    __syncwarp();
     // The walk names what each thread would bring by itself.
     if (thread < kHalfSteps) {
       copyBulk(place + thread * kStepWordBytes, walk_.wordsOf(min(thread, last)) - thread * 16, kStepWordBytes, barrier);
@@ -328,14 +338,15 @@ class WeightRing {
   WeightWalk current_;      // of the half chunk at the current place
   int64_t toKeep_;          // bytes from what is read to where it is to be kept; 0: nowhere
   ScaleShare scaleLines_;   // which of them
+  bool takesPart_;
 };
 
-// sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles], in warps that multiply.
+// sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles], in warps that take part.
 // Then refill() may bring what comes next to that place.
 template <bool kSecond, int kLaneTiles, int kPairs, typename Ring, typename Refill>
-__device__ inline void multiplyHalf(bool multiplies, Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
+__device__ inline void multiplyHalf(Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
                                     const Refill& refill) {
-  if (multiplies) {
+  if (ring.takesPart()) {
     ring.template expandScales<kSecond>();
     __syncwarp();  // the scales are there for all
 #pragma unroll
