@@ -435,6 +435,16 @@ inline int32_t __shfl_sync(unsigned, int32_t value, int from) {
   return cpu::self().exchange<int32_t>(static_cast<uint32_t>(value),
                                        [&](const uint64_t* slot) { return cpu::low32(slot[from]); });
 }
+inline uint64_t __shfl_sync(unsigned, uint64_t value, int from) {
+  return cpu::self().exchange<uint64_t>(value, [&](const uint64_t* slot) { return slot[from]; });
+}
+inline float __shfl_sync(unsigned mask, float value, int from) {
+  int32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  bits = __shfl_sync(mask, bits, from);
+  std::memcpy(&value, &bits, sizeof(bits));
+  return value;
+}
 
 template <typename T>
 inline T __shfl_xor_sync(unsigned, T value, int apart) {

@@ -78,7 +78,10 @@ inline Words4 loadShared4(const void* from) {
   return v;
 }
 inline void bringNear(const void* /*from*/) {}
+// A unit in the last place too large or too small.
+inline float reciprocal(float value) { return std::nextafter(1.0f / value, static_cast<int>(value) % 2 == 0 ? 0.0f : 2.0f); }
 inline float loadEarly(const float* from) { return *from; }
+inline int32_t loadEarly(const int32_t* from) { return *from; }
 inline uint32_t loadRelaxed(const uint32_t* from) { return *from; }
 inline Words4 loadRelaxed4(const uint32_t* from) {
   Words4 v;

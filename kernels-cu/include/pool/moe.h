@@ -111,12 +111,15 @@ struct TokenGrid {
   POOL_HOST_DEVICE constexpr int downTiles() const { return hidden / kTileChannels; }
   POOL_HOST_DEVICE constexpr int gateUpChunks() const { return (hidden + kChunkK - 1) / kChunkK; }
   POOL_HOST_DEVICE constexpr int downChunks() const { return (width + kChunkK - 1) / kChunkK; }
-  POOL_HOST_DEVICE constexpr int firstUnit(int block) const { return firstOfRun(topK * gateUpTiles(), block); }
-  POOL_HOST_DEVICE constexpr int firstTile(int block) const { return firstOfRun(topK * downTiles(), block); }
   // Dynamic shared memory of a block: chunks, activations, h of the lanes of its tiles, sums of chunks.
   POOL_HOST_DEVICE constexpr int mostUnits() const { return (topK * gateUpTiles() + blocks - 1) / blocks; }
   POOL_HOST_DEVICE constexpr int mostTiles() const { return (topK * downTiles() + blocks - 1) / blocks; }
   POOL_HOST_DEVICE constexpr int mostLanes() const { return (mostTiles() + downTiles() - 2) / downTiles() + 1; }
+  // Chunks that a warp multiplies.
+  constexpr int mostTurns() const {
+    const int warps = kToken.warps();
+    return (2 * mostUnits() * gateUpChunks() + warps - 1) / warps + (mostTiles() * downChunks() + warps - 1) / warps;
+  }
   POOL_HOST_DEVICE constexpr int activationBytes() const { return gateUpChunks() * kChunkK * 2; }
   POOL_HOST_DEVICE constexpr int innerBytes() const { return downChunks() * kChunkK * 2; }
   POOL_HOST_DEVICE constexpr int sumBytes() const {
@@ -129,15 +132,11 @@ struct TokenGrid {
   // Whether the kernel can take a token of this shape by blocks that may have so much shared memory.
   constexpr bool fits(int64_t sharedBytesAtMost) const {
     if (topK > kMaxTokenLanes || blocks < 1 || mostUnits() > kToken.warps() || mostTiles() > kToken.warps()) return false;
+    if (mostTurns() + kTokenPlaces > kWarp) return false;  // each thread of a warp knows one of its turns
     return sharedBytes() <= sharedBytesAtMost;
   }
   // 32-bit words through which the blocks exchange h and lane outputs.
   constexpr int64_t exchangeWords() const { return int64_t(topK) * (width + hidden) / 2; }
-
- private:
-  POOL_HOST_DEVICE constexpr int firstOfRun(int items, int block) const {
-    return items / blocks * block + items % blocks * block / blocks;
-  }
 };
 
 // 32-bit words that a decode call counts with (DecodeCounts); those of TokenGrid::exchangeWords come behind them.

@@ -49,13 +49,24 @@ __device__ inline Words4 loadShared4(const void* from) {
 // Begins to bring a line of 128 bytes near, and waits for nothing.
 __device__ inline void bringNear(const void* from) { asm volatile("prefetch.global.L1 [%0];" ::"l"(from)); }
 
+// To a unit in the last place.
+__device__ inline float reciprocal(float value) {
+  float inverse;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(inverse) : "f"(value));
+  return inverse;
+}
+
 // A load that stays where it stands among the copies.
 __device__ inline float loadEarly(const float* from) {
   float value;
   asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value) : "l"(from) : "memory");
   return value;
 }
-
+__device__ inline int32_t loadEarly(const int32_t* from) {
+  int32_t value;
+  asm volatile("ld.global.nc.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
 // Words that other blocks write while this one runs, each by itself.
 __device__ inline uint32_t loadRelaxed(const uint32_t* from) {
   uint32_t value;

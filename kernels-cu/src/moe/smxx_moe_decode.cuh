@@ -15,37 +15,19 @@
 
 namespace pool {
 
-// The products of a decode call whose blocks are of kShape, but for those of a missed row: all of the latter take two tiles of 64
-// channels side by side, for whole lines over the link.
-template <typename ActivationType, const MoeBlock& kShape, const MoeBlock& kMissedGateUpShape, const MoeBlock& kMissedDownShape,
-          WeightsFrom kMissedFrom>
-struct ProductsOf {
-  using Type = ActivationType;
-  using Product = ProductOf<Type, kShape>;
-  using MissedGateUp = ProductOf<Type, kMissedGateUpShape, kMissedFrom>;
-  using MissedDown = ProductOf<Type, kMissedDownShape, kMissedFrom>;
+// The products of a decode call. Missed rows' take two tiles of 64 channels side by side, for whole lines over the link.
+template <typename Type>
+struct DecodeProducts {
+  using Product = ProductOf<Type, kDecode>;
+  using MissedGateUp = ProductOf<Type, kMissedGateUp, WeightsFrom::kHost>;
+  using MissedDown = ProductOf<Type, kDecode, WeightsFrom::kHost>;
   static_assert(Product::kThreads == MissedGateUp::kThreads && Product::kThreads == MissedDown::kThreads);
 
-  // Blocks for a lane that is missed, and for another.
+  // Blocks of gate and up for a lane that is missed, and for another.
   __device__ static int gateUpParts(const MoeParams& p, bool missed) {
     return missed ? MissedGateUp::block().gateUpParts(p.width) : Product::block().gateUpParts(p.width);
   }
-  __device__ static int downParts(const MoeParams& p, bool missed) {
-    return missed ? MissedDown::block().downParts(p.hidden) : Product::block().downParts(p.hidden);
-  }
 };
-
-template <typename Type>
-using DecodeProducts = ProductsOf<Type, kDecode, kMissedGateUp, kDecode, WeightsFrom::kHost>;
-
-// What a call knows of its lanes; device or shared memory.
-struct CallLanes {
-  const int32_t* ids;
-  const int32_t* rows;
-  const int32_t* missRows;  // or null
-};
-
-__device__ inline CallLanes lanesOf(const MoeParams& p) { return {p.ids, p.rows, p.missRows}; }
 
 // What a block of a decode call shares beside its product's memory.
 struct DecodeShared {
@@ -56,13 +38,13 @@ struct DecodeShared {
 
 // Called by whole warps with the same lane: the group it leads, count 0 where another block leads, the expert is invalid or
 // its row absent. The lanes go to laneOf (kMmaLanes places) by the first warp alone.
-__device__ inline LaneGroup findGroup(const MoeParams& p, const CallLanes& call, int lane, int32_t* laneOf) {
+__device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int32_t* laneOf) {
   const int thread = threadIdx.x % kWarp;
   const bool writes = threadIdx.x < kWarp;
   const int lanes = p.tokens * p.topK;
-  const int expert = call.ids[lane];
-  const int row = call.rows[lane];
-  const bool missed = call.missRows != nullptr && call.missRows[lane] >= 0;
+  const int expert = p.ids[lane];
+  const int row = p.rows[lane];
+  const bool missed = p.missRows != nullptr && p.missRows[lane] >= 0;
   const int blockLanes = missed ? p.hostLanes : p.blockLanes;
   if (expert < 0 || expert >= p.experts || row < 0) return {laneOf, 0, -1, -1, false};
   if (blockLanes == 1) {
@@ -73,7 +55,7 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, const CallLanes& call,
 #pragma unroll
   for (int i = 0; i < kMaxDecodeLanes / kWarp; ++i) {
     const int other = i * kWarp + thread;
-    ids[i] = other < lanes ? call.ids[other] : -1;
+    ids[i] = other < lanes ? p.ids[other] : -1;
   }
   // A lane's rank is the count of the same expert's lanes before it.
   unsigned same[kMaxDecodeLanes / kWarp];
@@ -101,10 +83,10 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, const CallLanes& call,
 // What the blocks of a call have counted; all 0 before and after it.
 struct DecodeCounts {
   int32_t* ended;      // [down parts] blocks of down that have ended
-  int32_t* parts;      // [1] down parts all of whose blocks have
+  int32_t* parts;      // [1] down parts all of whose blocks have; of the kernel for one token, blocks that wait for no other
   int32_t* inner;      // [lanes] blocks of gate and up that have ended, of the group that the lane leads
   int32_t* requested;  // [lanes] the same, that have asked for all their weights (missed)
-  int32_t* readers;    // [1] blocks of the kernel for one token that have read h, or, where a lane is missed, ended their turns
+  int32_t* readers;    // [1] blocks of the kernel for one token that have read h of the lanes in the bank
   int32_t* lookedUp;   // [1] those that know their rows (where the launch plans them, and some are missed)
   int32_t* planned;    // [1] 1: the rows to keep are known (the same)
 };
@@ -128,7 +110,6 @@ struct KnownRows {
   static constexpr bool kLate = false;
   __device__ void allLookedUp() const {}  // as PlannedRows (smxx_pool_token.cuh) has it
   __device__ int64_t bytesFurther(int /*lane*/) const { return 0; }
-  __device__ void awaitPlan() const {}
 };
 
 // kLateRequests: once the first half of the last chunks has come, for more warps would hold up the last of w13 with w2.
@@ -161,61 +142,61 @@ struct WaitForInner : NothingElse {
 };
 
 // Part `part` of h of the group that a lane leads.
-template <typename Products, typename Rows>
-__device__ void decodeGateUp(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, int32_t* laneOf,
-                             uint8_t* shared) {
+template <typename Type>
+__device__ void decodeGateUp(const MoeParams& p, int lane, int part, int32_t* laneOf, uint8_t* shared) {
+  using Products = DecodeProducts<Type>;
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, call, lane, laneOf);
+  const LaneGroup group = findGroup(p, lane, laneOf);
   if (group.count == 0 || part >= Products::gateUpParts(p, group.missed)) return;
   __syncthreads();
   if (group.missed) {
-    constexpr bool kLate = Products::MissedGateUp::kThreads > kDecode.threads();
-    const CountRequests<Rows, kLate> count(rows, lane, counts.requested + lane);
+    const KnownRows rows;
+    const CountRequests<KnownRows, false> count(rows, lane, counts.requested + lane);
     gateUpGroup<typename Products::MissedGateUp>(p, group, part, p.hostLanes, shared, count);
   } else {
-    rows.awaitPlan();
     gateUpGroup<typename Products::Product>(p, group, part, p.blockLanes, shared);
   }
   __syncthreads();  // the block's h is stored; the first thread's count publishes it
   if (threadIdx.x == 0) countUp(counts.inner + lane);
 }
 
-// Part `part` of the outputs of the group that a lane leads: store(lane, channel, eight of them).
-template <typename Products, typename Rows, typename Store>
-__device__ void decodeOutputs(const MoeParams& p, const CallLanes& call, const Rows& rows, int lane, int part, int32_t* laneOf,
-                              uint8_t* shared, const Store& store) {
+// Part `part` of the outputs of the group that a lane leads.
+template <typename Type>
+__device__ void decodeOutputs(const MoeParams& p, int lane, int part, int32_t* laneOf, uint8_t* shared) {
+  using Products = DecodeProducts<Type>;
   const DecodeCounts counts = countsOf(p);
-  const LaneGroup group = findGroup(p, call, lane, laneOf);
-  if (group.count == 0 || part >= Products::downParts(p, group.missed)) return;
+  const LaneGroup group = findGroup(p, lane, laneOf);
+  constexpr MoeBlock kBlock = kDecode;
+  if (group.count == 0 || part >= kBlock.downParts(p.hidden)) return;
   __syncthreads();
   const int gateUpParts = Products::gateUpParts(p, group.missed);
-  const WaitForInner<Rows> wait(rows, lane, counts.inner + lane, gateUpParts);
+  const KnownRows rows;
+  const WaitForInner<KnownRows> wait(rows, lane, counts.inner + lane, gateUpParts);
   if (group.missed) {
     waitUntil(counts.requested + lane, gateUpParts);
-    downGroup<typename Products::MissedDown>(p, group, part, p.hostLanes, shared, wait, store);
+    downGroup<typename Products::MissedDown>(p, group, part, p.hostLanes, shared, wait, StoreLane{p});
   } else {
-    rows.awaitPlan();
-    downGroup<typename Products::Product>(p, group, part, p.blockLanes, shared, wait, store);
+    downGroup<typename Products::Product>(p, group, part, p.blockLanes, shared, wait, StoreLane{p});
   }
 }
 
 // The same, and perhaps the sums of these channels.
-template <typename Products>
-__device__ void decodeDown(const MoeParams& p, const CallLanes& call, int lane, int part, DecodeShared& own, uint8_t* shared) {
+template <typename Type>
+__device__ void decodeDown(const MoeParams& p, int lane, int part, DecodeShared& own, uint8_t* shared) {
   const int lanes = p.tokens * p.topK;
-  if (threadIdx.x < lanes) own.ids[threadIdx.x] = call.ids[threadIdx.x];  // for the sum, whose loads wait for them
+  if (threadIdx.x < lanes) own.ids[threadIdx.x] = p.ids[threadIdx.x];  // for the sum, whose loads wait for them
   const DecodeCounts counts = countsOf(p);
-  decodeOutputs<Products>(p, call, KnownRows{}, lane, part, own.laneOf, shared, StoreLane{p});
+  decodeOutputs<Type>(p, lane, part, own.laneOf, shared);
 
   __syncthreads();  // the block's lane outputs are stored; the first thread's count publishes those of all
   if (threadIdx.x == 0) own.isLast = countUpAndSee(counts.ended + part) == lanes - 1;
   __syncthreads();  // and what it has seen of others is visible to all
   if (!own.isLast) return;
-  constexpr MoeBlock kBlock = Products::Product::block();
+  constexpr MoeBlock kBlock = kDecode;
   constexpr int kVectors = kBlock.tiles * kTileVectors;
   for (int i = threadIdx.x; i < p.tokens * kVectors; i += kBlock.threads()) {
     const int channel = (part * kVectors + i % kVectors) * 8;
-    if (channel < p.hidden) sumSlots<typename Products::Type>(p, own.ids, i / kVectors, channel);
+    if (channel < p.hidden) sumSlots<Type>(p, own.ids, i / kVectors, channel);
   }
 
   // The last of the last blocks leaves the counts as they were: nobody reads them any more.
@@ -229,12 +210,11 @@ __device__ void decodeDown(const MoeParams& p, const CallLanes& call, int lane, 
 // Block `block` of a call: gateUpParts for each lane come first, then downParts for each lane.
 template <typename Type>
 __device__ void decodeBlock(const MoeParams& p, int block, DecodeShared& own, uint8_t* shared) {
-  using Products = DecodeProducts<Type>;
-  const int gateUpParts = Products::gateUpParts(p, false);
-  const int downParts = Products::downParts(p, false);
+  constexpr MoeBlock kBlock = kDecode;
+  const int gateUpParts = kBlock.gateUpParts(p.width), downParts = kBlock.downParts(p.hidden);
   const int down = block - p.tokens * p.topK * gateUpParts;
-  if (down < 0) decodeGateUp<Products>(p, lanesOf(p), KnownRows{}, block / gateUpParts, block % gateUpParts, own.laneOf, shared);
-  else decodeDown<Products>(p, lanesOf(p), down / downParts, down % downParts, own, shared);
+  if (down < 0) decodeGateUp<Type>(p, block / gateUpParts, block % gateUpParts, own.laneOf, shared);
+  else decodeDown<Type>(p, down / downParts, down % downParts, own, shared);
 }
 
 template <typename Type>

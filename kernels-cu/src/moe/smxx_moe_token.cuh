@@ -5,10 +5,14 @@
 // whoever needs one polls it, and nothing else is waited for.
 //
 // The launch is cooperative, of at most a block a multiprocessor: blocks that wait for each other must all run, also beside
-// other kernels. With a missed lane the blocks take turns (token_turns.cuh).
+// other kernels. Where lanes are missed the first blocks begin with those (missed_lanes.cuh), and the others do what they do
+// without a miss.
+//
+// Code is kept short, loops as loops: a multiprocessor has 32 KB of it at hand, and what it must fetch takes longer to come than
+// to be executed once. And what needs no lanes is computed while they come.
 #pragma once
 
-#include "moe/token_turns.cuh"
+#include "moe/missed_lanes.cuh"
 
 namespace pool {
 
@@ -51,7 +55,7 @@ __device__ inline void multiplyChunk(SharedAddress place, SharedAddress expanded
   total.clear();
   uint32_t b[2][2];  // of two steps: the columns of all lanes are this one
   static_assert(kChunkSteps % 2 == 0);
-#pragma unroll
+#pragma unroll 2
   for (int i = 0; i < kChunkSteps; ++i) {
     if (i % 2 == 0) loadLanes(b, row + i * (kMmaK * 2) + thread / 8 * 16);
     const uint32_t lane[1][2] = {{b[i % 2][0], b[i % 2][1]}};
@@ -84,166 +88,251 @@ struct ChannelPairs {
   }
 };
 
-__device__ inline TokenLane laneOfCall(const MoeParams& p) {
-  const int lane = threadIdx.x % kWarp;
-  const bool inside = lane < p.topK;
-  const int expert = inside ? p.ids[lane] : -1, row = inside ? p.rows[lane] : -1;
-  return {expert >= 0 && expert < p.experts ? expert : -1, row, row >= 0 && p.missRows != nullptr && p.missRows[lane] >= 0};
-}
+// What is asked for lane i of the call, by thread i of each warp.
+struct AskedLane {
+  int id, row, missRow;
+  float weight;
 
-// One block. Results cross blocks as the complements of pairs, which are not 0: no result is 0xffff.
-template <typename Type>
-class TokenMoe {
- public:
-  // `blocks`: of the launch that take part, the first ones.
-  __device__ TokenMoe(const MoeParams& p, uint8_t* shared, int blocks)
-      : p_(p),
-        grid_{p.topK, p.hidden, p.width, blocks},
-        thread_(threadIdx.x % kWarp),
-        warp_(threadIdx.x / kWarp),
-        block_(blockIdx.x),
-        places_(sharedAddress(shared) + warp_ * kTokenWarpBytes),
-        activations_(sharedAddress(shared) + kToken.warps() * kTokenWarpBytes),
-        inner_(activations_ + grid_.activationBytes()),
-        sums_(reinterpret_cast<float*>(shared + (grid_.sharedBytes() - grid_.sumBytes()))),
-        sharedInner_(reinterpret_cast<uint32_t*>(p.counts + decodeCounts(p.hidden))),
-        sharedOut_(sharedInner_ + p.topK * (p.width / 2)) {}
-
-  // Learns the lanes; whether one is missed.
-  __device__ bool start(const TokenLane& lane) {
-    expert_ = lane.expert;
-    row_ = lane.row;
-    valid_ = __ballot_sync(kFullWarp, expert_ >= 0);
-    computed_ = __ballot_sync(kFullWarp, expert_ >= 0 && (row_ >= 0 || lane.missed));
-    missed_ = __ballot_sync(kFullWarp, expert_ >= 0 && lane.missed);
-    return missed_ != 0;
+  __device__ explicit AskedLane(const MoeParams& p) {
+    const int lane = min(static_cast<int>(threadIdx.x) % kWarp, p.topK - 1);
+    id = loadEarly(p.ids + lane);
+    row = loadEarly(p.rows + lane);
+    missRow = p.missRows != nullptr ? loadEarly(p.missRows + lane) : -1;
+    weight = loadEarly(p.weights + lane);
   }
 
-  // Where a lane is missed.
-  template <typename Rows>
-  __device__ void runTurns(const TokenLane& lane, const Rows& rows, uint8_t* shared) const {
-    if (warp_ == 0) TokenTurns<Type>::sharedOf(shared).set(lane, missed_, computed_ & ~missed_);
-    __syncthreads();  // all warps have looked up their lanes, and those of the first one are there
-    rows.allLookedUp();
-    const auto store = [&](int of, int channel, const Words4& packed) {
-      StoreLane{p_}(of, channel, packed);
-      const int at = (of * p_.hidden + channel) / 2;
-#pragma unroll
-      for (int j = 0; j < 4; ++j) storeRelaxed(sharedOut_ + at + j, ~packed.word[j]);
-    };
-    TokenTurns<Type>::run(p_, __popc(missed_), __popc(computed_ & ~missed_), rows, grid_.blocks, shared, store);
-    sumTiles();
+  // The lane, once `prepared` is known.
+  __device__ TokenLane lane(const MoeParams& p, NotNegative prepared) const {
+    const bool inside = static_cast<int>(threadIdx.x) % kWarp < p.topK;
+    const int asked = prepared.before(id);
+    const int expert = inside && asked >= 0 && asked < p.experts ? asked : -1;
+    return {expert, row, row >= 0 && missRow >= 0, weight, alphasOf(p, expert)};
+  }
+};
+
+// Division by the same number all along, of values below 2^20: 4 instructions, where the compiler's takes 25.
+struct Divisor {
+  int by;
+  float inverse;
+
+  __device__ explicit Divisor(int by) : by(by), inverse(reciprocal(static_cast<float>(by))) {}
+  // Half a `by`-th and more from whole numbers, so that the errors of the reciprocal and of the product don't matter.
+  __device__ int quotient(int value) const { return static_cast<int>(__fmul_rn(static_cast<float>(value) + 0.5f, inverse)); }
+  __device__ int rest(int value) const { return value - quotient(value) * by; }
+};
+
+// A block's run of so many items, which all blocks share evenly, in order.
+struct BlockRun {
+  int first, count;
+
+  __device__ BlockRun(int items, const Divisor& blocks, int block) {
+    const int each = blocks.quotient(items), more = items - each * blocks.by;
+    first = each * block + blocks.quotient(more * block);
+    count = each * (block + 1) + blocks.quotient(more * (block + 1)) - first;
+  }
+};
+
+// What crosses blocks, as the complements of pairs, which are not 0: no result is 0xffff. All 0 before and after a call.
+struct Exchange {
+  uint32_t* inner;  // h: [lanes in the bank][width / 2]
+  uint32_t* out;    // lane outputs: [topK][hidden / 2]
+
+  __device__ explicit Exchange(const MoeParams& p)
+      : inner(reinterpret_cast<uint32_t*>(p.counts + decodeCounts(p.hidden))), out(inner + p.topK * (p.width / 2)) {}
+};
+
+// The lanes in the bank, by some of the call's blocks, each of which computes as much as any other. Lanes have numbers: without
+// a miss the call's own, else those of the lanes in the bank alone.
+template <typename Type>
+class ResidentLanes {
+ public:
+  // As without a miss. `blocks`: of the launch that compute.
+  __device__ ResidentLanes(const MoeParams& p, int blocks, uint8_t* shared)
+      : p_(p),
+        exchange_(p),
+        thread_(threadIdx.x % kWarp),
+        warp_(threadIdx.x / kWarp),
+        gateUpTiles_(p.width / kTileChannels),
+        downTiles_(p.hidden / kTileChannels),
+        downChunks_((p.width + kChunkK - 1) / kChunkK),
+        jobsOfUnit_(2 * ((p.hidden + kChunkK - 1) / kChunkK)) {
+    const TokenGrid call = {p.topK, p.hidden, p.width, blocks};  // whose memory is enough for any lanes that this block takes
+    places_ = sharedAddress(shared) + warp_ * kTokenWarpBytes;
+    activations_ = sharedAddress(shared) + kToken.warps() * kTokenWarpBytes;
+    inner_ = activations_ + call.activationBytes();
+    sums_ = reinterpret_cast<float*>(shared + (call.sharedBytes() - call.sumBytes()));
+    share(p.topK, blocks, blockIdx.x);
+  }
+
+  // All that needs no lanes.
+  __device__ NotNegative prepared() const {
+    return {firstUnit_ | units_ | firstTile_ | tiles_ | gateUpTurns_ | downTurns_ | planned_.lane | planned_.steps |
+            static_cast<int>((planned_.words | planned_.scales) >> 32)};
+  }
+
+  // The lanes, where none is missed.
+  __device__ void take(const TokenLanes& lanes) { take(lanes, thread_, lanes.inBank); }
+
+  // Those in the bank where others are missed, by this block and others, each with a number.
+  __device__ void takeBeside(const TokenLanes& lanes, int blocks, int block) {
+    share(lanes.countInBank(), blocks, block);
+    const int lane = placeOfBit(lanes.inBank, thread_);
+    take(lanes, max(lane, 0), __ballot_sync(kFullWarp, lane >= 0));
   }
 
   __device__ void run() {
     bringActivations();
-    firstUnit_ = grid_.firstUnit(block_);
-    const int units = grid_.firstUnit(block_ + 1) - firstUnit_;
-    firstTile_ = grid_.firstTile(block_);
-    tiles_ = grid_.firstTile(block_ + 1) - firstTile_;
-    gateUpTurns_ = turns(2 * units * grid_.gateUpChunks());
-    downTurns_ = turns(tiles_ * grid_.downChunks());
-    const int unit = firstUnit_ + warp_;  // that this warp adds up, and its tile
-    const int unitLane = unit / grid_.gateUpTiles(), unitTile = unit % grid_.gateUpTiles();
-    const int tileLane = (firstTile_ + warp_) / grid_.downTiles(), tile = (firstTile_ + warp_) % grid_.downTiles();
-    const bool addsUnit = warp_ < units && computes(unitLane), addsTile = warp_ < tiles_ && computes(tileLane);
-    // Asked for before the weights, behind which they would come, and not touched before they are needed.
-    const ExpertAlphas* unitAlphas = p_.alphas + (addsUnit ? expertOf(unitLane) : 0);
-    const ExpertAlphas* tileAlphas = p_.alphas + (addsTile ? expertOf(tileLane) : 0);
-    const float gate = loadEarly(&unitAlphas->gate), up = loadEarly(&unitAlphas->up), down = loadEarly(&tileAlphas->down);
-    const float weight = loadEarly(p_.weights + (addsTile ? tileLane : 0));
+#pragma unroll 1
     for (int turn = 0; turn < kTokenPlaces; ++turn) request(turn);
+    const int unit = firstUnit_ + warp_, tile = firstTile_ + warp_;  // that this warp adds up
+    const int unitLane = gateUpTiles_.quotient(unit), tileLane = downTiles_.quotient(tile);
 
     waitCopies<kTokenPlaces>();
     __syncthreads();  // the activations are there
-    multiply(0, gateUpTurns_, [&](int job) { return activations_ + job / 2 % grid_.gateUpChunks() * (kChunkK * 2); });
-    __syncthreads();
-    if (addsUnit) publishInner(unitLane, unitTile, gate, up);
-    awaitInner();
-    __syncthreads();
-    if (warp_ == kToken.warps() - 1) forgetInner();
-    multiply(gateUpTurns_, downTurns_, [&](int job) {
-      const int tile = firstTile_ + job / grid_.downChunks();
-      return inner_ + (tile / grid_.downTiles() - firstTile_ / grid_.downTiles()) * grid_.innerBytes() +
-             job % grid_.downChunks() * (kChunkK * 2);
-    });
-    __syncthreads();
-    if (addsTile) publishOut(tileLane, tile, __fmul_rn(down, weight));
-    sumTiles();
+#pragma unroll 1
+    for (int matrix = 0; matrix < 2; ++matrix) {
+      multiply(matrix);
+      __syncthreads();
+      if (matrix == kDown) break;
+      if (warp_ < units_ && computes(unitLane)) publishInner(unitLane, unit - unitLane * gateUpTiles_.by);
+      awaitInner();
+      __syncthreads();
+      if (warp_ == kToken.warps() - 1) forgetInner();
+    }
+    if (warp_ < tiles_ && computes(tileLane)) publishOut(tileLane, tile - tileLane * downTiles_.by);
   }
 
  private:
+  static constexpr int kDown = 1;  // the second matrix
+
+  // A chunk, and in which lane's row.
+  struct LaneChunk {
+    int lane;
+    int64_t words, scales;  // bytes from where the matrix's begin
+    int steps;              // 0: none
+  };
+
   // Jobs of the block that this warp takes: every 16th.
   __device__ int turns(int jobs) const { return (jobs - warp_ + kToken.warps() - 1) / kToken.warps(); }
+  // What a warp's threads know of a lane.
+  template <typename T>
+  __device__ static T of(T value, int lane) { return __shfl_sync(kFullWarp, value, lane); }
   __device__ bool computes(int lane) const { return (computed_ >> lane & 1u) != 0; }
-  __device__ int expertOf(int lane) const { return __shfl_sync(kFullWarp, expert_, lane); }
   __device__ SharedAddress placeOf(int turn) const { return places_ + turn % kTokenPlaces * kChunkBytes; }
 
+  // What this block and this warp have to do, with so many lanes and blocks. No more turns than a warp has threads: the sums of
+  // all lie in shared memory (TokenGrid.fits).
+  __device__ void share(int lanes, int blocks, int block) {
+    lanes_ = lanes;
+    blocks_ = blocks;
+    const Divisor byBlocks(blocks);
+    const BlockRun units(lanes * gateUpTiles_.by, byBlocks, block), tiles(lanes * downTiles_.by, byBlocks, block);
+    firstUnit_ = units.first;
+    units_ = units.count;
+    firstTile_ = tiles.first;
+    tiles_ = tiles.count;
+    gateUpTurns_ = turns(units_ * jobsOfUnit_.by);
+    downTurns_ = turns(tiles_ * downChunks_.by);
+    plan();
+  }
+
+  // Which lane of the call lane `thread` is.
+  __device__ void take(const TokenLanes& lanes, int lane, unsigned computed) {
+    lane_ = lane;
+    row_ = of(lanes.own.row, lane);
+    gate_ = of(lanes.own.alphas.gate, lane);
+    up_ = of(lanes.own.alphas.up, lane);
+    factor_ = __fmul_rn(of(lanes.own.alphas.down, lane), of(lanes.own.weight, lane));
+    computed_ = computed;
+    locate();
+  }
+
   __device__ void bringActivations() const {
-    for (int at = threadIdx.x * 16; at < grid_.activationBytes(); at += kToken.threads() * 16) {
+    const int bytes = jobsOfUnit_.by / 2 * (kChunkK * 2);
+#pragma unroll 1
+    for (int at = threadIdx.x * 16; at < bytes; at += kToken.threads() * 16) {
       copyAsync16OrZeros(activations_ + at, p_.activations + at / 2, at / 2 < p_.hidden);
     }
     commitCopies();
   }
 
-  // Ends a group of copies for each turn, also for one that brings nothing.
-  __device__ void request(int turn) const {
-    if (turn < gateUpTurns_) {
-      const int job = warp_ + turn * kToken.warps(), jobsOfUnit = 2 * grid_.gateUpChunks();
-      const int unit = firstUnit_ + job / jobsOfUnit;
-      const int channel = unit % grid_.gateUpTiles() * kTileChannels + job % 2 * p_.width;
-      request(p_.w13, p_.s13, unit / grid_.gateUpTiles(), 2 * p_.width, channel, job % jobsOfUnit / 2, p_.hidden, turn);
-    } else if (turn - gateUpTurns_ < downTurns_) {
-      const int job = warp_ + (turn - gateUpTurns_) * kToken.warps();
-      const int tile = firstTile_ + job / grid_.downChunks();
-      const int channel = tile % grid_.downTiles() * kTileChannels;
-      request(p_.w2, p_.s2, tile / grid_.downTiles(), p_.hidden, channel, job % grid_.downChunks(), p_.width, turn);
-    }
-    commitCopies();
-  }
-  __device__ void request(const RowBase& words, const RowBase& scales, int lane, int channels, int channel, int chunk, int depth,
-                          int turn) const {
-    if (!computes(lane)) return;
-    const int64_t row = __shfl_sync(kFullWarp, row_, lane);
-    const int64_t step = chunk * kChunkSteps;
-    requestChunk({words.base + row * words.strideBytes + step * (channels * 8) + channel * 8,
-                  scales.base + row * scales.strideBytes + step * channels + channel, static_cast<uint32_t>(channels),
-                  min(kChunkSteps, depth / kMmaK - chunk * kChunkSteps)},
-                 placeOf(turn));
+  // What the warp multiplies in turn `thread`.
+  __device__ void plan() {
+    const bool isDown = thread_ >= gateUpTurns_;
+    const int job = warp_ + (isDown ? thread_ - gateUpTurns_ : thread_) * kToken.warps();
+    const Divisor& jobs = isDown ? downChunks_ : jobsOfUnit_;
+    const Divisor& tiles = isDown ? downTiles_ : gateUpTiles_;
+    const int item = (isDown ? firstTile_ : firstUnit_) + jobs.quotient(job), rest = jobs.rest(job);
+    const int lane = tiles.quotient(item), tile = item - lane * tiles.by;
+    const int channel = tile * kTileChannels + (isDown ? 0 : rest % 2 * p_.width);
+    const int step = (isDown ? rest : rest / 2) * kChunkSteps, steps = (isDown ? p_.width : p_.hidden) / kMmaK;
+    const int64_t at = static_cast<int64_t>(step) * channelsOf(isDown);
+    const bool any = thread_ < gateUpTurns_ + downTurns_;
+    planned_ = {any ? lane : 0, at * 8 + channel * 8, at + channel, any ? min(kChunkSteps, steps - step) : 0};
   }
 
-  // Multiplies so many chunks from a turn on, and asks for those that come after.
-  template <typename RowOf>
-  __device__ void multiply(int firstTurn, int turns, const RowOf& rowOf) const {
+  // Where that lies, once the rows are known.
+  __device__ void locate() {
+    const bool isDown = thread_ >= gateUpTurns_;
+    const int64_t row = of(row_, planned_.lane);
+    const RowBase& words = isDown ? p_.w2 : p_.w13;
+    const RowBase& scales = isDown ? p_.s2 : p_.s13;
+    words_ = reinterpret_cast<uintptr_t>(words.base) + row * words.strideBytes + planned_.words;
+    scales_ = reinterpret_cast<uintptr_t>(scales.base) + row * scales.strideBytes + planned_.scales;
+    steps_ = computes(planned_.lane) ? planned_.steps : 0;
+  }
+
+  __device__ int channelsOf(bool isDown) const { return isDown ? p_.hidden : 2 * p_.width; }
+
+  // Ends a group of copies, also for a turn that brings nothing.
+  __device__ void request(int turn) const {
+    requestChunk({reinterpret_cast<const uint8_t*>(of(words_, turn)), reinterpret_cast<const uint8_t*>(of(scales_, turn)),
+                  static_cast<uint32_t>(channelsOf(turn >= gateUpTurns_)), of(steps_, turn)},
+                 placeOf(turn));
+    commitCopies();
+  }
+
+  // Multiplies this warp's chunks of a matrix, and asks for those that come after.
+  __device__ void multiply(int matrix) const {
+    const int firstTurn = matrix == kDown ? gateUpTurns_ : 0, turns = matrix == kDown ? downTurns_ : gateUpTurns_;
+#pragma unroll 1
     for (int i = 0; i < turns; ++i) {
       waitCopies<kTokenPlaces - 1>();
       __syncwarp();  // the chunk is there for all
-      const int job = warp_ + i * kToken.warps();
-      multiplyChunk<Type>(placeOf(firstTurn + i), places_ + kTokenPlaces * kChunkBytes, rowOf(job), sums_ + job * kTileChannels);
-      request(firstTurn + i + kTokenPlaces);
+      const int job = warp_ + i * kToken.warps(), turn = firstTurn + i;
+      multiplyChunk<Type>(placeOf(turn), places_ + kTokenPlaces * kChunkBytes, rowOf(matrix, job), sums_ + job * kTileChannels);
+      request(turn + kTokenPlaces);
     }
   }
 
-  __device__ void publishInner(int lane, int tile, float alphaGate, float alphaUp) const {
-    const int jobs = 2 * grid_.gateUpChunks();  // gate and up in turn
-    const float* sums = sums_ + warp_ * jobs * kTileChannels + 2 * thread_;
-    const ChannelPairs<2> gateUp(sums, grid_.gateUpChunks(), 2 * kTileChannels);
-    const uint32_t h = swiGlu<Type>(gateUp.at[0], gateUp.at[1], alphaGate, alphaUp);
-    const int at = lane * (p_.width / 2) + tile * (kTileChannels / 2) + thread_;
-    storeRelaxed(sharedInner_ + at, ~h);
-    reinterpret_cast<uint32_t*>(p_.inner)[at] = h;
+  // Where the activations of a job's chunk begin.
+  __device__ SharedAddress rowOf(int matrix, int job) const {
+    if (matrix != kDown) return activations_ + jobsOfUnit_.rest(job) / 2 * (kChunkK * 2);
+    const int tile = downChunks_.quotient(job);
+    const int lane = downTiles_.quotient(firstTile_ + tile) - downTiles_.quotient(firstTile_);
+    return inner_ + (lane * downChunks_.by + job - tile * downChunks_.by) * (kChunkK * 2);
+  }
+
+  __device__ void publishInner(int lane, int tile) const {
+    const float* sums = sums_ + warp_ * jobsOfUnit_.by * kTileChannels + 2 * thread_;  // gate and up in turn
+    const ChannelPairs<2> gateUp(sums, jobsOfUnit_.by / 2, 2 * kTileChannels);
+    const uint32_t h = swiGlu<Type>(gateUp.at[0], gateUp.at[1], of(gate_, lane), of(up_, lane));
+    const int at = tile * (kTileChannels / 2) + thread_;
+    storeRelaxed(exchange_.inner + lane * (p_.width / 2) + at, ~h);
+    reinterpret_cast<uint32_t*>(p_.inner)[of(lane_, lane) * (p_.width / 2) + at] = h;
   }
 
   // h of the lanes of this block's tiles comes to shared memory.
   __device__ void awaitInner() const {
     if (tiles_ == 0) return;
-    const int firstLane = firstTile_ / grid_.downTiles();
-    const int lanes = (firstTile_ + tiles_ - 1) / grid_.downTiles() - firstLane + 1;
-    const int vectors = grid_.innerBytes() / 16;
-    for (int i = threadIdx.x; i < lanes * vectors; i += kToken.threads()) {
-      const int lane = firstLane + i / vectors, vector = i % vectors;
+    const int first = downTiles_.quotient(firstTile_);
+    const int lanes = downTiles_.quotient(firstTile_ + tiles_ - 1) - first + 1;
+    const Divisor vectors(downChunks_.by * kChunkVectors);
+#pragma unroll 1
+    for (int i = threadIdx.x; i < lanes * vectors.by; i += kToken.threads()) {
+      const int lane = first + vectors.quotient(i), vector = vectors.rest(i);
       Words4 h = {};
-      if (vector < p_.width / 8 && computes(lane)) h = await4(sharedInner_ + lane * (p_.width / 2) + vector * 4);
+      if (vector < p_.width / 8 && computes(lane)) h = await4(exchange_.inner + lane * (p_.width / 2) + vector * 4);
       writeShared4(inner_ + i * 16, h);
     }
   }
@@ -264,29 +353,93 @@ class TokenMoe {
     int32_t* readers = countsOf(p_).readers;
     int before = 0;
     if (thread_ == 0) before = countUpAndSee(readers);
-    if (__shfl_sync(kFullWarp, before, 0) != grid_.blocks - 1) return;
+    if (of(before, 0) != blocks_ - 1) return;
     __syncwarp();  // what the first thread has seen is seen by all
     if (thread_ == 0) *readers = 0;
-    for (int i = thread_; i < p_.topK * (p_.width / 2); i += kWarp) sharedInner_[i] = 0;
+#pragma unroll 1
+    for (int i = thread_; i < lanes_ * (p_.width / 8); i += kWarp) reinterpret_cast<Words4*>(exchange_.inner)[i] = {};
   }
 
-  __device__ void publishOut(int lane, int tile, float factor) const {
-    const ChannelPairs<1> sum(sums_ + warp_ * grid_.downChunks() * kTileChannels + 2 * thread_, grid_.downChunks(), kTileChannels);
+  __device__ void publishOut(int lane, int tile) const {
+    const float factor = of(factor_, lane);
+    const ChannelPairs<1> sum(sums_ + warp_ * downChunks_.by * kTileChannels + 2 * thread_, downChunks_.by, kTileChannels);
     const uint32_t out = Type::pack(__fmul_rn(sum.at[0][0], factor), __fmul_rn(sum.at[0][1], factor));
-    const int at = lane * (p_.hidden / 2) + tile * (kTileChannels / 2) + thread_;
-    storeRelaxed(sharedOut_ + at, ~out);
+    const int at = of(lane_, lane) * (p_.hidden / 2) + tile * (kTileChannels / 2) + thread_;
+    storeRelaxed(exchange_.out + at, ~out);
     reinterpret_cast<uint32_t*>(p_.laneOut)[at] = out;
   }
 
-  __device__ void sumTiles() const {
-    for (int t = block_ + (kToken.warps() - 1 - warp_) * grid_.blocks; t < grid_.downTiles(); t += kToken.warps() * grid_.blocks) {
-      sumOut(t * (kTileChannels / 2) + thread_);
+  const MoeParams& p_;
+  const Exchange exchange_;
+  const int thread_, warp_;
+  const Divisor gateUpTiles_, downTiles_;  // of a lane
+  const Divisor downChunks_;               // of a tile
+  const Divisor jobsOfUnit_;               // chunks of gate and up in turn
+  SharedAddress places_;                   // of this warp
+  SharedAddress activations_;              // of the token
+  SharedAddress inner_;                    // h of the lanes of this block's tiles
+  float* sums_;                            // [jobs][64]
+  int lanes_, blocks_;                     // that take part
+  int firstUnit_, units_;                  // of gate and up
+  int firstTile_, tiles_;                  // of down
+  int gateUpTurns_, downTurns_;            // chunks that this warp multiplies
+  LaneChunk planned_;                      // what the warp multiplies in turn `thread`,
+  uintptr_t words_, scales_;               // where that lies,
+  int steps_;                              // and how much it is
+  int lane_, row_;                         // of lane `thread`: which of the call's it is, its row,
+  float gate_, up_, factor_;               // its alphas, that of down times the router's weight
+  unsigned computed_;                      // lanes
+};
+
+// One token's call, by so many blocks.
+template <typename Type, typename Rows>
+class TokenCall {
+ public:
+  __device__ TokenCall(const MoeParams& p, const Rows& rows, int blocks, uint8_t* shared)
+      : p_(p), rows_(rows), blocks_(blocks), shared_(shared), exchange_(p), resident_(p, blocks, shared) {}
+
+  __device__ NotNegative prepared() const { return resident_.prepared(); }
+
+  __device__ void run(const TokenLanes& lanes) {
+    const int block = static_cast<int>(blockIdx.x), missed = lanes.countMissed(), inBank = lanes.countInBank();
+    int first = 0;  // to compute lanes in the bank
+    bool computes = true;
+    if (missed > 0) {
+      __syncthreads();  // all warps have looked up their lanes
+      rows_.allLookedUp();
+      // The missed lanes' share of the blocks at most, so that the others have no more to do each than without a miss.
+      first = min(missed * MissedLanes<Type>::gateUpParts(p_), missed * blocks_ / (missed + inBank));
+      // With fewer blocks than lanes that may be none: then the first one takes the missed lanes before the others.
+      MissedLanes<Type>::gateUp(p_, lanes, rows_, max(first, 1), shared_);
+      computes = inBank > 0 && block >= first;
+      if (computes) resident_.takeBeside(lanes, blocks_ - first, block - first);
+    } else {
+      resident_.take(lanes);
     }
+    if (computes) resident_.run();
+    if (missed > 0) {
+      const int turn = block < first ? block - first + blocks_ : block - first;  // the blocks of their gate and up come last
+      MissedLanes<Type>::down(p_, lanes, rows_, turn, blocks_, shared_, [&](int lane, int channel, const Words4& packed) {
+        StoreLane{p_}(lane, channel, packed);
+        const int at = (lane * p_.hidden + channel) / 2;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) storeRelaxed(exchange_.out + at + j, ~packed.word[j]);
+      });
+    }
+    sumTiles(lanes);
+  }
+
+ private:
+  // By the last blocks, which have least to do with missed lanes.
+  __device__ void sumTiles(const TokenLanes& lanes) const {
+    const int warp = threadIdx.x / kWarp, thread = threadIdx.x % kWarp, tiles = p_.hidden / kTileChannels;
+    int tile = blocks_ - 1 - static_cast<int>(blockIdx.x) + (kToken.warps() - 1 - warp) * blocks_;
+    for (; tile < tiles; tile += kToken.warps() * blocks_) sumOut(lanes, tile * (kTileChannels / 2) + thread);
   }
 
   // Two channels of the output, from pair `pair` of every lane: in ascending slot order, from +0. Nobody else reads these
   // lanes' pairs, which are left as they were.
-  __device__ void sumOut(int pair) const {
+  __device__ void sumOut(const TokenLanes& lanes, int pair) const {
     constexpr int kSlotsAtOnce = 10;
     float sum[2] = {};
     for (int first = 0; first < p_.topK; first += kSlotsAtOnce) {
@@ -296,8 +449,8 @@ class TokenMoe {
         there = true;
 #pragma unroll
         for (int i = 0; i < kSlotsAtOnce; ++i) {
-          const bool polled = first + i < p_.topK && computes(first + i);
-          value[i] = polled ? loadRelaxed(sharedOut_ + (first + i) * (p_.hidden / 2) + pair) : 1;
+          const bool polled = first + i < p_.topK && lanes.computed(first + i);
+          value[i] = polled ? loadRelaxed(exchange_.out + (first + i) * (p_.hidden / 2) + pair) : 1;
         }
 #pragma unroll
         for (int i = 0; i < kSlotsAtOnce; ++i) there = there && value[i] != 0;
@@ -306,9 +459,10 @@ class TokenMoe {
 #pragma unroll
       for (int i = 0; i < kSlotsAtOnce; ++i) {
         const int lane = first + i, at = lane * (p_.hidden / 2) + pair;
-        if (lane >= p_.topK || (valid_ >> lane & 1u) == 0) continue;
-        const uint32_t out = computes(lane) ? ~value[i] : reinterpret_cast<const uint32_t*>(p_.laneOut)[at];
-        if (computes(lane)) sharedOut_[at] = 0;
+        if (lane >= p_.topK || (lanes.valid >> lane & 1u) == 0) continue;
+        const bool computed = lanes.computed(lane);
+        const uint32_t out = computed ? ~value[i] : reinterpret_cast<const uint32_t*>(p_.laneOut)[at];
+        if (computed) exchange_.out[at] = 0;
         sum[0] = __fadd_rn(sum[0], Type::low(out));
         sum[1] = __fadd_rn(sum[1], Type::high(out));
       }
@@ -317,30 +471,19 @@ class TokenMoe {
   }
 
   const MoeParams& p_;
-  const TokenGrid grid_;
-  const int thread_, warp_, block_;
-  const SharedAddress places_;       // of this warp
-  const SharedAddress activations_;  // of the token
-  const SharedAddress inner_;        // h of the lanes of this block's tiles
-  float* const sums_;                // [jobs][64]
-  uint32_t* const sharedInner_;      // [topK][width / 2]
-  uint32_t* const sharedOut_;        // [topK][hidden / 2]
-  int expert_, row_;                 // of lane `thread`
-  unsigned valid_, computed_;        // lanes with an expert, and those of them with a row
-  unsigned missed_;                  // whose row is on the host
-  int firstUnit_;                    // of gate and up
-  int firstTile_, tiles_;            // of down
-  int gateUpTurns_, downTurns_;      // chunks that this warp multiplies
+  const Rows rows_;
+  const int blocks_;
+  uint8_t* const shared_;
+  const Exchange exchange_;
+  ResidentLanes<Type> resident_;
 };
 
 template <typename Type>
 __device__ void tokenMoe(const MoeParams& p, uint8_t* shared) {
-  const int blocks = gridDim.x;
-  TokenMoe<Type> token(p, shared, blocks);
-  // Of a pool only where its own kernel (smxx_pool_token.cuh), with a block more, does not fit.
-  const TokenLane lane = laneOfCall(p);
-  if (token.start(lane)) token.runTurns(lane, KnownRows{}, shared);
-  else token.run();
+  // Lanes are missed here only in a pool whose own kernel (smxx_pool_token.cuh), with a block more, does not fit.
+  const AskedLane asked(p);
+  TokenCall<Type, KnownRows> call(p, KnownRows{}, gridDim.x, shared);
+  call.run(TokenLanes(asked.lane(p, call.prepared())));
 }
 
 }  // namespace pool

@@ -3,8 +3,6 @@
 // The last block plans. The others look up the token's rows by themselves and begin at once: what is resident they compute as
 // the kernel for one token does, what is missing they ask the host for. Where a missing row is to be kept they need to know
 // only when its first bytes have come, and by then the planner, which must look through all rows for a victim, has decided.
-// Where a row is missing, what is resident waits for that too: it is done long before the row has come, and 27 MB of weights
-// would stand in the way of the planner's reads, each of which needs the one before.
 //
 // The planner changes nothing that the others look up before all of them have; and no row is a victim that this step reads.
 // A cooperative launch, as the kernel for one token.
@@ -15,19 +13,33 @@
 
 namespace pool {
 
-// Lane i of the step, for thread i of each warp, as the tables have it before the step.
-__device__ inline TokenLane lookUpLane(const PlanParams& plan) {
-  constexpr int kLineRows = kLineBytes / sizeof(int32_t);
-  const int lane = threadIdx.x % kWarp;
-  const int id = lane < plan.lanes ? plan.ids[lane] : kAbsent;
-  const float weight = lane < plan.lanes ? plan.weights[lane] : 0.0f;
-  const int32_t* rows = plan.tables.hotRow + plan.layer * plan.tables.experts;
-  // Before the ids are there; each line once a block.
-  for (int e = threadIdx.x * kLineRows; e < plan.tables.experts; e += kPlanThreads * kLineRows) bringNear(rows + e);
-  const int expert = safeIdOf(id, weight, plan.tables);
-  const int row = expert == kAbsent ? kAbsent : rows[expert];
-  return {expert, row, row == kAbsent};
-}
+// What a step asks for lane i, by thread i of each warp.
+struct AskedSelection {
+  int id;
+  float weight;
+  const int32_t* rows;  // [experts] of the layer
+
+  __device__ explicit AskedSelection(const PlanParams& plan) {
+    constexpr int kLineRows = kLineBytes / sizeof(int32_t);
+    rows = plan.tables.hotRow + plan.layer * plan.tables.experts;
+#pragma unroll 1
+    for (int e = threadIdx.x * kLineRows; e < plan.tables.experts; e += kPlanThreads * kLineRows) bringNear(rows + e);  // each line once
+    const int lane = min(static_cast<int>(threadIdx.x % kWarp), plan.lanes - 1);
+    id = loadEarly(plan.ids + lane);
+    weight = loadEarly(plan.weights + lane);
+  }
+
+  // The lane as the tables have it before the step, once `prepared` is known.
+  __device__ TokenLane lookUp(const PlanParams& plan, const MoeParams& p, NotNegative prepared) const {
+    const int asked = prepared.before(id);
+    const bool inside = static_cast<int>(threadIdx.x % kWarp) < plan.lanes;
+    // Without a branch, or the compiler asks for the ids only in front of it, behind all that is prepared.
+    const bool counts = inside & (asked >= 0) & (asked < plan.tables.experts) & weightIsValid(weight);
+    const int expert = counts ? asked : kAbsent;
+    const int found = rows[max(expert, 0)], row = counts ? found : kAbsent;
+    return {expert, row, row == kAbsent, weight, alphasOf(p, expert)};
+  }
+};
 
 // Where missed rows are kept: as the planner decides while they are on their way. The call's lanes say row 0.
 struct PlannedRows {
@@ -41,11 +53,9 @@ struct PlannedRows {
   }
   // Called by the whole block.
   __device__ int64_t bytesFurther(int lane) const {
-    awaitPlan();
+    waitUntil(countsOf(p).planned, 1);
     return static_cast<int64_t>(__ldcg(plan.output->routes + lane) * p.w13.strideBytes);
   }
-  // Before a block asks for weights of a row in the bank. Called by the whole block.
-  __device__ void awaitPlan() const { waitUntil(countsOf(p).planned, 1); }
 };
 
 // Pairs of rows whose clocks a thread of the planner reads at once: it has more time than registers here.
@@ -76,10 +86,9 @@ __device__ void poolToken(const PlanParams& plan, const MoeParams& p, uint8_t* s
     planBeside(plan, countsOf(p), blocks, shared);
     return;
   }
-  TokenMoe<Type> token(p, shared, blocks);
-  const TokenLane lane = lookUpLane(plan);
-  if (token.start(lane)) token.runTurns(lane, PlannedRows{plan, p}, shared);
-  else token.run();
+  const AskedSelection asked(plan);
+  TokenCall<Type, PlannedRows> call(p, PlannedRows{plan, p}, blocks, shared);
+  call.run(TokenLanes(asked.lookUp(plan, p, call.prepared())));
 }
 
 }  // namespace pool

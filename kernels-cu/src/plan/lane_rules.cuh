@@ -10,8 +10,7 @@ namespace pool {
 // Finite and not negative; -0 is not negative. On the bits, so that no compiler flag can change it.
 __device__ inline bool weightIsValid(float weight) {
   const uint32_t bits = __float_as_uint(weight);
-  const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-  return finite && (bits < 0x80000000u || bits == 0x80000000u);
+  return (bits < 0x7f800000u) | (bits == 0x80000000u);  // finite and positive, or a zero; no branch
 }
 
 // The lanes of a step in one warp: thread i % 32 handles lane i as its half i / 32.

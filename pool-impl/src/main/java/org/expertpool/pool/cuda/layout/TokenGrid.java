@@ -16,7 +16,8 @@ public record TokenGrid(int topK, int hidden, int width, int blocks) {
     private static final int STEPS = CHUNK_K / 16;
     private static final int SCALE_BYTES = STEPS * TILE_CHANNELS;
     private static final int CHUNK_BYTES = STEPS * TILE_CHANNELS * 8 + SCALE_BYTES;
-    private static final int WARP_BYTES = 2 * CHUNK_BYTES + 2 * SCALE_BYTES;
+    private static final int PLACES = 2;
+    private static final int WARP_BYTES = PLACES * CHUNK_BYTES + 2 * SCALE_BYTES;
 
     /** Whether the kernel can take a token of this shape by blocks that may have so much shared memory. */
     public boolean fits(long sharedBytesAtMost) {
@@ -25,23 +26,35 @@ public record TokenGrid(int topK, int hidden, int width, int blocks) {
                 && blocks >= 1
                 && ceil(units(), blocks) <= warps
                 && mostTiles() <= warps
+                && mostTurns(warps) + PLACES <= WARP
                 && sharedBytes() <= sharedBytesAtMost;
     }
 
     /** Dynamic shared memory of a block. */
     public int sharedBytes() {
-        int gateUpChunks = ceil(hidden, CHUNK_K);
-        int downChunks = ceil(width, CHUNK_K);
         int downTiles = hidden / TILE_CHANNELS;
         int lanes = (mostTiles() + downTiles - 2) / downTiles + 1;
-        int activations = (gateUpChunks + lanes * downChunks) * CHUNK_K * 2;
-        int sums = Math.max(2 * ceil(units(), blocks) * gateUpChunks, mostTiles() * downChunks);
+        int activations = (ceil(hidden, CHUNK_K) + lanes * ceil(width, CHUNK_K)) * CHUNK_K * 2;
+        int sums = Math.max(gateUpJobs(), downJobs());
         return TOKEN.threads() / WARP * WARP_BYTES + activations + sums * TILE_CHANNELS * Float.BYTES;
     }
 
     /** Words of 32 bits through which the blocks exchange results, 0 before the first call. */
     public long exchangeWords() {
         return (long) topK * (width + hidden) / 2;
+    }
+
+    /** Chunks that a warp multiplies. */
+    private int mostTurns(int warps) {
+        return ceil(gateUpJobs(), warps) + ceil(downJobs(), warps);
+    }
+
+    private int gateUpJobs() {
+        return 2 * ceil(units(), blocks) * ceil(hidden, CHUNK_K);
+    }
+
+    private int downJobs() {
+        return mostTiles() * ceil(width, CHUNK_K);
     }
 
     private int units() {
