@@ -59,7 +59,10 @@ int main() {
     std::printf("TokenGrid,exchangeWords,%d,%lld\n", grid.blocks, static_cast<long long>(grid.exchangeWords()));
     std::printf("TokenGrid,fits,%d,%d\n", grid.blocks, grid.fits(grid.sharedBytes()) && !grid.fits(grid.sharedBytes() - 1));
   }
-  std::printf("TokenGrid,fits,1,%d\n", pool::TokenGrid{10, 2560, 640, 1}.fits(int64_t{1} << 40));
+  // Refused for one reason alone: units of a block, its turns, blocks.
+  for (const pool::TokenGrid& grid : {pool::TokenGrid{10, 2560, 640, 1}, pool::TokenGrid{1, 65536, 1024, 64}, pool::TokenGrid{10, 2560, 640, 1024}}) {
+    std::printf("TokenGrid,fits,%d,%d\n", grid.blocks, grid.fits(int64_t{1} << 40));
+  }
   BLOCK(kDecode);
   BLOCK(kToken);
   BLOCK(kAligned8);

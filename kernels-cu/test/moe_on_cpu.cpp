@@ -161,18 +161,20 @@ class CpuBackend {
     inTurns(card().grid(case_->g), 0, [&](auto type, uint8_t* shared) { pool::tokenMoe<decltype(type)>(p, shared); });
   }
 
+  static constexpr uint8_t kPoison = 0x7f;  // a lane of such bytes is none
+
   // The blocks of a token's kernel and so many more, each with shared memory of its own, for they take turns.
   template <typename Kernel>
   void inTurns(const pool::TokenGrid& grid, int more, const Kernel& kernel) {
     const size_t sharedBytes = card().sharedBytes;
     const int blocks = grid.blocks + more;
-    std::vector<uint8_t> shared(blocks * sharedBytes, 0xff);
+    std::vector<uint8_t> shared(blocks * sharedBytes, kPoison);
     withType([&](auto type) {
       cpu::Block::runInTurns(pool::kToken.threads(), blocks, seed_++,
                              [&] { kernel(type, shared.data() + blockIdx.x * sharedBytes); });
     });
     for (size_t i = 0; i < shared.size(); ++i) {
-      if (i % sharedBytes >= size_t(grid.sharedBytes()) && shared[i] != 0xff) test::moeFailure("a kernel writes past its shared memory");
+      if (i % sharedBytes >= size_t(grid.sharedBytes()) && shared[i] != kPoison) test::moeFailure("a kernel writes past its shared memory");
     }
   }
 
@@ -285,6 +287,9 @@ int main(int argc, char** argv) {
     test::oneToken(backend, {64, 128, 0, 0, type}, {3, 16}, seed);
     test::pooledTokens(backend, {64, 64, 5, 2, type}, 3, 2, 60, seed);
     test::pooledTokens(backend, {128, 192, 9, 4, type}, 2, 5, 40, seed + 1);
+    // Fewer blocks than lanes, so that none may be for the missed lanes alone; more parts of a missed row than blocks for it.
+    test::pooledTokens(backend, {64, 64, 9, 7, type}, 2, 8, 40, seed + 4);
+    test::pooledTokens(backend, {64, 768, 9, 4, type}, 2, 8, 24, seed + 5);
     // Rows over the link in several rounds of chunks, of gate and up and of down.
     test::pooledTokens(backend, {1344, 64, 5, 2, type}, 2, 2, 12, seed + 2);
     test::pooledTokens(backend, {192, 1344, 5, 2, type}, 2, 2, 12, seed + 3);

@@ -84,13 +84,14 @@ constexpr int64_t decodeBlocks(int64_t lanes, int hidden, int width) {
 
 // The kernel for one token, whose blocks all run at the same time, one a multiprocessor. Its warps take chunks of tiles in
 // turn, each chunk whole in one of two places: words, then scale codes; behind the places lie the expanded scales of one
-// chunk. Calls with a missed lane take blocks of this shape for both GEMMs, but for a missed row's down, whose bytes come last:
-// its tiles are shared out over more multiprocessors.
+// chunk. Gate and up of missed rows are by blocks of this shape; their down, whose bytes come last, is shared out over more
+// multiprocessors.
 constexpr MoeBlock kToken = {4, 4, 1, 2};
 constexpr MoeBlock kTokenMissedDown = {2, 8, 1, 2};
 static_assert(kTokenMissedDown.threads() == kToken.threads());
 constexpr int kTokenPlaces = 2;
 constexpr int kMaxTokenLanes = kWarp;
+constexpr int kMaxTokenBlocks = 1023;  // whose square the kernel divides exactly
 constexpr int kChunkWordBytes = kChunkSteps * kStepWordBytes;
 constexpr int kChunkBytes = kChunkWordBytes + kChunkSteps * kStepScaleBytes;
 constexpr int kChunkExpandedBytes = 2 * kChunkSteps * kStepScaleBytes;
@@ -131,7 +132,7 @@ struct TokenGrid {
   }
   // Whether the kernel can take a token of this shape by blocks that may have so much shared memory.
   constexpr bool fits(int64_t sharedBytesAtMost) const {
-    if (topK > kMaxTokenLanes || blocks < 1 || mostUnits() > kToken.warps() || mostTiles() > kToken.warps()) return false;
+    if (topK > kMaxTokenLanes || blocks < 1 || blocks > kMaxTokenBlocks || mostUnits() > kToken.warps() || mostTiles() > kToken.warps()) return false;
     if (mostTurns() + kTokenPlaces > kWarp) return false;  // each thread of a warp knows one of its turns
     return sharedBytes() <= sharedBytesAtMost;
   }

@@ -83,7 +83,7 @@ __device__ inline LaneGroup findGroup(const MoeParams& p, int lane, int32_t* lan
 // What the blocks of a call have counted; all 0 before and after it.
 struct DecodeCounts {
   int32_t* ended;      // [down parts] blocks of down that have ended
-  int32_t* parts;      // [1] down parts all of whose blocks have; of the kernel for one token, blocks that wait for no other
+  int32_t* parts;      // [1] down parts all of whose blocks have; of the kernel for one token, blocks that wait for no count any more
   int32_t* inner;      // [lanes] blocks of gate and up that have ended, of the group that the lane leads
   int32_t* requested;  // [lanes] the same, that have asked for all their weights (missed)
   int32_t* readers;    // [1] blocks of the kernel for one token that have read h of the lanes in the bank

@@ -2,7 +2,7 @@
 //
 // Every warp asks for its first chunks of weights at once and for another whenever it has multiplied one, gate and up first,
 // then down, so that the memory is never without requests. Blocks exchange results as words that are 0 until they are there:
-// whoever needs one polls it, and nothing else is waited for.
+// whoever needs one polls it, and without a miss nothing else is waited for.
 //
 // The launch is cooperative, of at most a block a multiprocessor: blocks that wait for each other must all run, also beside
 // other kernels. Where lanes are missed the first blocks begin with those (missed_lanes.cuh), and the others do what they do
@@ -141,8 +141,8 @@ struct Exchange {
       : inner(reinterpret_cast<uint32_t*>(p.counts + decodeCounts(p.hidden))), out(inner + p.topK * (p.width / 2)) {}
 };
 
-// The lanes in the bank, by some of the call's blocks, each of which computes as much as any other. Lanes have numbers: without
-// a miss the call's own, else those of the lanes in the bank alone.
+// The lanes in the bank, shared out evenly over some of the call's blocks. Lanes have numbers: without a miss the call's own, else
+// those of the lanes in the bank alone.
 template <typename Type>
 class ResidentLanes {
  public:
@@ -173,7 +173,7 @@ class ResidentLanes {
   // The lanes, where none is missed.
   __device__ void take(const TokenLanes& lanes) { take(lanes, thread_, lanes.inBank); }
 
-  // Those in the bank where others are missed, by this block and others, each with a number.
+  // Those in the bank where others are missed, by so many blocks, of which this is the `block`-th.
   __device__ void takeBeside(const TokenLanes& lanes, int blocks, int block) {
     share(lanes.countInBank(), blocks, block);
     const int lane = placeOfBit(lanes.inBank, thread_);
@@ -220,8 +220,8 @@ class ResidentLanes {
   __device__ bool computes(int lane) const { return (computed_ >> lane & 1u) != 0; }
   __device__ SharedAddress placeOf(int turn) const { return places_ + turn % kTokenPlaces * kChunkBytes; }
 
-  // What this block and this warp have to do, with so many lanes and blocks. No more turns than a warp has threads: the sums of
-  // all lie in shared memory (TokenGrid.fits).
+  // What this block and this warp have to do, with so many lanes and blocks. TokenGrid.fits: each thread of a warp can know one of
+  // its turns, and there are threads for the two past the last one, which bring nothing.
   __device__ void share(int lanes, int blocks, int block) {
     lanes_ = lanes;
     blocks_ = blocks;
@@ -403,20 +403,21 @@ class TokenCall {
   __device__ void run(const TokenLanes& lanes) {
     const int block = static_cast<int>(blockIdx.x), missed = lanes.countMissed(), inBank = lanes.countInBank();
     int first = 0;  // to compute lanes in the bank
-    bool computes = true;
+    bool isResident = true;
     if (missed > 0) {
       __syncthreads();  // all warps have looked up their lanes
       rows_.allLookedUp();
       // The missed lanes' share of the blocks at most, so that the others have no more to do each than without a miss.
       first = min(missed * MissedLanes<Type>::gateUpParts(p_), missed * blocks_ / (missed + inBank));
       // With fewer blocks than lanes that may be none: then the first one takes the missed lanes before the others.
-      MissedLanes<Type>::gateUp(p_, lanes, rows_, max(first, 1), shared_);
-      computes = inBank > 0 && block >= first;
-      if (computes) resident_.takeBeside(lanes, blocks_ - first, block - first);
+      const int forMissed = max(first, 1);
+      if (block < forMissed) MissedLanes<Type>::gateUp(p_, lanes, rows_, forMissed, shared_);
+      isResident = inBank > 0 && block >= first;
+      if (isResident) resident_.takeBeside(lanes, blocks_ - first, block - first);
     } else {
       resident_.take(lanes);
     }
-    if (computes) resident_.run();
+    if (isResident) resident_.run();
     if (missed > 0) {
       const int turn = block < first ? block - first + blocks_ : block - first;  // the blocks of their gate and up come last
       MissedLanes<Type>::down(p_, lanes, rows_, turn, blocks_, shared_, [&](int lane, int channel, const Words4& packed) {

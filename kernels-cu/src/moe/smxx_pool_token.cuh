@@ -34,9 +34,9 @@ struct AskedSelection {
     const int asked = prepared.before(id);
     const bool inside = static_cast<int>(threadIdx.x % kWarp) < plan.lanes;
     // Without a branch, or the compiler asks for the ids only in front of it, behind all that is prepared.
-    const bool counts = inside & (asked >= 0) & (asked < plan.tables.experts) & weightIsValid(weight);
-    const int expert = counts ? asked : kAbsent;
-    const int found = rows[max(expert, 0)], row = counts ? found : kAbsent;
+    const bool isSelected = inside & (asked >= 0) & (asked < plan.tables.experts) & weightIsValid(weight);
+    const int expert = isSelected ? asked : kAbsent;
+    const int found = rows[max(expert, 0)], row = isSelected ? found : kAbsent;
     return {expert, row, row == kAbsent, weight, alphasOf(p, expert)};
   }
 };

@@ -13,6 +13,7 @@ import static org.expertpool.pool.cuda.layout.MoeLayouts.TOKEN;
 public record TokenGrid(int topK, int hidden, int width, int blocks) {
     private static final int WARP = 32;
     private static final int MAX_LANES = WARP;
+    private static final int MAX_BLOCKS = 1023;
     private static final int STEPS = CHUNK_K / 16;
     private static final int SCALE_BYTES = STEPS * TILE_CHANNELS;
     private static final int CHUNK_BYTES = STEPS * TILE_CHANNELS * 8 + SCALE_BYTES;
@@ -24,6 +25,7 @@ public record TokenGrid(int topK, int hidden, int width, int blocks) {
         int warps = TOKEN.threads() / WARP;
         return topK <= MAX_LANES
                 && blocks >= 1
+                && blocks <= MAX_BLOCKS
                 && ceil(units(), blocks) <= warps
                 && mostTiles() <= warps
                 && mostTurns(warps) + PLACES <= WARP

@@ -58,7 +58,13 @@ class KernelLayoutsTest {
             boolean asItIs = grid.fits(grid.sharedBytes()) && !grid.fits(grid.sharedBytes() - 1);
             expected.add("TokenGrid,fits,%d,%d".formatted(grid.blocks(), asItIs ? 1 : 0));
         }
-        expected.add("TokenGrid,fits,1," + (new TokenGrid(10, 2560, 640, 1).fits(1L << 40) ? 1 : 0));
+        for (TokenGrid refused : List.of(
+                new TokenGrid(10, 2560, 640, 1),
+                new TokenGrid(1, 65536, 1024, 64),
+                new TokenGrid(10, 2560, 640, 1024))) {
+            assertThat(refused.fits(1L << 40)).isFalse();
+            expected.add("TokenGrid,fits,%d,0".formatted(refused.blocks()));
+        }
         block(expected, "kDecode", MoeLayouts.DECODE);
         block(expected, "kToken", MoeLayouts.TOKEN);
         block(expected, "kAligned8", MoeLayouts.ALIGNED_8);
