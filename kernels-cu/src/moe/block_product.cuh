@@ -136,21 +136,22 @@ struct BlockProduct {
       ring.template await<false>(round);
       __syncthreads();  // this round's activations are there, and those of the last round have been read
       if (!Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
-      multiplyHalf<false>(ring, at, sums, [&] {
+      const bool more = !Ring::kInBulk || round + 1 < rounds;  // to bring; with the last bytes of the link everything counts
+      multiplyHalf<false>(more, ring, at, sums, [&] {
         ring.template request<false>();
         stage(round + kSlots / 2);
-        commitCopies();
-        ring.advance();
       });
+      commitCopies();
+      ring.advance();
       waitCopies<kSlots - 1>();
       ring.template await<true>(round);
       Ring::sync();
       if (Else::kLateRequests && round == rounds - kSlots / 2) other.allRequested();
-      multiplyHalf<true>(ring, at, sums, [&] {
+      multiplyHalf<true>(more, ring, at, sums, [&] {
         ring.template request<true>();
-        commitCopies();
-        ring.advance();
       });
+      commitCopies();
+      ring.advance();
 
       if constexpr (kChunkWarps == 1) {
         total.add(sums);

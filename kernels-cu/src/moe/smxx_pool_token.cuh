@@ -46,10 +46,10 @@ struct PlannedRows {
   static constexpr bool kLate = true;
   const PlanParams& plan;
   const MoeParams& p;
-  // All warps of the block know their lanes: it reads the tables no more. Counted before anything is asked of the host: the count
-  // waits for what this multiprocessor has under way.
+  // All warps of the block know their lanes: it reads the tables no more. Counted before anything is asked of the host, behind which
+  // it would come, and without a release: what the block has read has come, or it could not know its lanes.
   __device__ void allLookedUp() const {
-    if (threadIdx.x == 0) countUp(countsOf(p).lookedUp);
+    if (threadIdx.x == 0) atomicAdd(countsOf(p).lookedUp, 1);
   }
   // Called by the whole block.
   __device__ int64_t bytesFurther(int lane) const {

@@ -342,9 +342,9 @@ class WeightRing {
 };
 
 // sums += half a chunk at the ring's place times the lanes whose rows are named by at[pair of lane tiles], in warps that take part.
-// Then refill() may bring what comes next to that place.
+// Then refill() may bring what comes next to that place, where there is more.
 template <bool kSecond, int kLaneTiles, int kPairs, typename Ring, typename Refill>
-__device__ inline void multiplyHalf(Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
+__device__ inline void multiplyHalf(bool more, Ring& ring, const SharedAddress (&at)[kPairs], ChunkSums<kLaneTiles>& sums,
                                     const Refill& refill) {
   if (ring.takesPart()) {
     ring.template expandScales<kSecond>();
@@ -364,6 +364,7 @@ __device__ inline void multiplyHalf(Ring& ring, const SharedAddress (&at)[kPairs
     }
     ring.template keepScales<kSecond>();
   }
+  if (!more) return;
   Ring::sync();  // all have read their codes
   refill();
 }
