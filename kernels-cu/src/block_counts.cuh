@@ -16,7 +16,10 @@ __device__ inline void countUp(int32_t* count) {
   asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(count) : "memory");
 }
 
-// The same, and makes visible what others published before; the count before.
+// Publishes nothing: where the block has only read, or nobody reads what it has stored.
+__device__ inline void countRelaxed(int32_t* count) { atomicAdd(count, 1); }
+
+// As the first, and makes visible what others published before; the count before.
 __device__ inline int32_t countUpAndSee(int32_t* count) {
   int32_t before;
   asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");

@@ -123,7 +123,7 @@ struct CountRequests : NothingElse {
   __device__ CountRequests(const Rows& rows, int lane, int32_t* requested) : rows(rows), lane(lane), requested(requested) {}
   __device__ int64_t bytesFurther() const { return rows.bytesFurther(lane); }
   __device__ void allRequested() const {
-    if (threadIdx.x == 0) atomicAdd(requested, 1);
+    if (threadIdx.x == 0) countRelaxed(requested);
   }
 };
 

@@ -49,7 +49,7 @@ struct PlannedRows {
   // All warps of the block know their lanes: it reads the tables no more. Counted before anything is asked of the host, behind which
   // it would come, and without a release: what the block has read has come, or it could not know its lanes.
   __device__ void allLookedUp() const {
-    if (threadIdx.x == 0) atomicAdd(countsOf(p).lookedUp, 1);
+    if (threadIdx.x == 0) countRelaxed(countsOf(p).lookedUp);
   }
   // Called by the whole block.
   __device__ int64_t bytesFurther(int lane) const {
