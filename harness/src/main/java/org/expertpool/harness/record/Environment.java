@@ -77,7 +77,13 @@ public final class Environment {
             code.putNull("git_dirty");
         }
         code.put("harness_sha256", CodeHash.ofCode(Environment.class));
-        code.put("kernels_sha256", KernelBinary.describe() instanceof KernelBinary.Built built ? built.sha256() : null);
+        if (KernelBinary.describe() instanceof KernelBinary.Built built) {
+            code.put("kernels_sha256", built.sha256());
+            code.put("kernel_sources_sha256", built.sourcesSha256());
+        } else {
+            code.putNull("kernels_sha256");
+            code.putNull("kernel_sources_sha256");
+        }
         code.put("results_schema", ResultsSchema.VERSION);
         return code;
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DeviceFindingsTest {
     private static final KernelBinary BUILT =
-            new KernelBinary.Built("13.0.88", "-O3", List.of("compute_80", "sm_90"), 1, "abc");
+            new KernelBinary.Built("13.0.88", "-O3", List.of("compute_80", "sm_90"), 1, "abc", "def");
     private static final CudaStatus STUB = new CudaStatus.Available(
             CudaStatus.DriverKind.STUB,
             Path.of("/x/libcuda.so.1"),

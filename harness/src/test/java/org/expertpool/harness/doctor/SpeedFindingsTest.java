@@ -23,7 +23,7 @@ class SpeedFindingsTest {
 
     @Test
     void measuresNothingWithoutDeviceOrKernels() {
-        KernelBinary built = new KernelBinary.Built("13.0.88", "-O3", List.of("compute_80"), 1, "abc");
+        KernelBinary built = new KernelBinary.Built("13.0.88", "-O3", List.of("compute_80"), 1, "abc", "def");
         CudaStatus there =
                 new CudaStatus.Available(CudaStatus.DriverKind.STUB, Path.of("/x/libcuda.so.1"), "13.0", List.of());
         assertThat(SpeedFindings.measure(new CudaStatus.Missing("no driver"), built))

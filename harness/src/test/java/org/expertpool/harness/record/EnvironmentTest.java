@@ -24,6 +24,8 @@ class EnvironmentTest {
     void codeAndMachineAreNamedWithoutPaths() throws IOException {
         JsonNode environment = Environment.collect(folder);
         assertThat(environment.at("/code/harness_sha256").asText()).matches("[0-9a-f]{64}");
+        assertThat(environment.at("/code/kernel_sources_sha256").isNull())
+                .isEqualTo(environment.at("/code/kernels_sha256").isNull());
         assertThat(environment.at("/java/version").asText()).isEqualTo(System.getProperty("java.version"));
         assertThat(environment.at("/host/logical_cores").asInt()).isPositive();
         assertThat(environment.toString()).doesNotContain(System.getProperty("user.dir"));

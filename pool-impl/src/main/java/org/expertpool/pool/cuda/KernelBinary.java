@@ -15,9 +15,16 @@ public sealed interface KernelBinary {
      * Kernels are in the jar.
      *
      * @param architectures machine code (sm) and intermediate code (compute) inside
-     * @param sha256 of the fat binary, in hex
+     * @param sha256 of the fat binary, in hex; line numbers in it name the folder of the build
+     * @param sourcesSha256 of what it was built from, the same in any folder
      */
-    record Built(String nvccVersion, String flags, List<String> architectures, int layoutVersion, String sha256)
+    record Built(
+            String nvccVersion,
+            String flags,
+            List<String> architectures,
+            int layoutVersion,
+            String sha256,
+            String sourcesSha256)
             implements KernelBinary {
         public Built {
             architectures = List.copyOf(architectures);
@@ -51,6 +58,7 @@ public sealed interface KernelBinary {
                 properties.getProperty("flags"),
                 List.of(properties.getProperty("architectures").split(",")),
                 Integer.parseInt(properties.getProperty("layout.version")),
-                properties.getProperty("sha256"));
+                properties.getProperty("sha256"),
+                properties.getProperty("sources.sha256"));
     }
 }

@@ -28,6 +28,7 @@ class KernelBinaryTest {
         KernelBinary.Built built = (KernelBinary.Built) kernels;
         assertThat(built.layoutVersion()).isEqualTo(KernelLayouts.VERSION);
         assertThat(built.architectures()).contains("compute_80");
+        assertThat(built.sourcesSha256()).matches("[0-9a-f]{64}").isNotEqualTo(built.sha256());
         try (InputStream binary = KernelBinary.class.getResourceAsStream(KernelBinary.FOLDER + "pool.fatbin")) {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             assertThat(built.sha256()).isEqualTo(HexFormat.of().formatHex(digest.digest(binary.readAllBytes())));
