@@ -112,27 +112,29 @@ struct TokenGrid {
   POOL_HOST_DEVICE constexpr int downTiles() const { return hidden / kTileChannels; }
   POOL_HOST_DEVICE constexpr int gateUpChunks() const { return (hidden + kChunkK - 1) / kChunkK; }
   POOL_HOST_DEVICE constexpr int downChunks() const { return (width + kChunkK - 1) / kChunkK; }
-  // Dynamic shared memory of a block: chunks, activations, h of the lanes of its tiles, sums of chunks.
   POOL_HOST_DEVICE constexpr int mostUnits() const { return (topK * gateUpTiles() + blocks - 1) / blocks; }
   POOL_HOST_DEVICE constexpr int mostTiles() const { return (topK * downTiles() + blocks - 1) / blocks; }
   POOL_HOST_DEVICE constexpr int mostLanes() const { return (mostTiles() + downTiles() - 2) / downTiles() + 1; }
-  // Chunks that a warp multiplies.
+  // Chunks that a block multiplies, of either GEMM, and that a warp does.
+  POOL_HOST_DEVICE constexpr int gateUpJobs() const { return 2 * mostUnits() * gateUpChunks(); }
+  POOL_HOST_DEVICE constexpr int downJobs() const { return mostTiles() * downChunks(); }
   constexpr int mostTurns() const {
     const int warps = kToken.warps();
-    return (2 * mostUnits() * gateUpChunks() + warps - 1) / warps + (mostTiles() * downChunks() + warps - 1) / warps;
+    return (gateUpJobs() + warps - 1) / warps + (downJobs() + warps - 1) / warps;
   }
+  // Dynamic shared memory of a block: chunks, activations, h of the lanes of its tiles, sums of chunks.
   POOL_HOST_DEVICE constexpr int activationBytes() const { return gateUpChunks() * kChunkK * 2; }
   POOL_HOST_DEVICE constexpr int innerBytes() const { return downChunks() * kChunkK * 2; }
   POOL_HOST_DEVICE constexpr int sumBytes() const {
-    const int gateUp = 2 * mostUnits() * gateUpChunks(), down = mostTiles() * downChunks();
-    return (gateUp > down ? gateUp : down) * kTileChannels * 4;
+    return (gateUpJobs() > downJobs() ? gateUpJobs() : downJobs()) * kTileChannels * 4;
   }
   POOL_HOST_DEVICE constexpr int sharedBytes() const {
     return kToken.warps() * kTokenWarpBytes + activationBytes() + mostLanes() * innerBytes() + sumBytes();
   }
   // Whether the kernel can take a token of this shape by blocks that may have so much shared memory.
   constexpr bool fits(int64_t sharedBytesAtMost) const {
-    if (topK > kMaxTokenLanes || blocks < 1 || blocks > kMaxTokenBlocks || mostUnits() > kToken.warps() || mostTiles() > kToken.warps()) return false;
+    if (topK > kMaxTokenLanes || blocks < 1 || blocks > kMaxTokenBlocks) return false;
+    if (mostUnits() > kToken.warps() || mostTiles() > kToken.warps()) return false;
     if (mostTurns() + kTokenPlaces > kWarp) return false;  // each thread of a warp knows one of its turns
     return sharedBytes() <= sharedBytesAtMost;
   }
