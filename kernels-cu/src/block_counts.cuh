@@ -35,6 +35,9 @@ __device__ inline int32_t loadAcquire(const int32_t* from) {
 
 __device__ inline void pauseBriefly() { __nanosleep(20); }
 
+// Before looking again at what comes next, with nothing else to do: no rest on a device; in a CPU run the other blocks go on.
+__device__ inline void lookAgain() {}
+
 }  // namespace pool
 
 #endif

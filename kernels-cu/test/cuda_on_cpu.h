@@ -538,5 +538,6 @@ inline int32_t countUpAndSee(int32_t* count) {
 }
 inline int32_t loadAcquire(const int32_t* from) { return *from; }
 inline void pauseBriefly() { cpu::self().pause(); }
+inline void lookAgain() { cpu::self().pause(); }
 
 }  // namespace pool

@@ -285,6 +285,7 @@ int main(int argc, char** argv) {
     test::exactNumbers(backend, {64, 64, 5, 2, type}, 2, seed);
     test::exactNumbers(backend, {64, 64, 1, 1, type}, 1, seed);
     test::oneToken(backend, {64, 128, 0, 0, type}, {3, 16}, seed);
+    test::oneToken(backend, {64, 64, 0, 0, type}, {11, 32}, seed);
     test::pooledTokens(backend, {64, 64, 5, 2, type}, 3, 2, 60, seed);
     test::pooledTokens(backend, {128, 192, 9, 4, type}, 2, 5, 40, seed + 1);
     // Fewer blocks than lanes, so that none may be for the missed lanes alone; more parts of a missed row than blocks for it.

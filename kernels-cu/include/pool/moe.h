@@ -108,27 +108,27 @@ struct TokenGrid {
   int width;
   int blocks;
 
-  POOL_HOST_DEVICE constexpr int gateUpTiles() const { return width / kTileChannels; }
-  POOL_HOST_DEVICE constexpr int downTiles() const { return hidden / kTileChannels; }
-  POOL_HOST_DEVICE constexpr int gateUpChunks() const { return (hidden + kChunkK - 1) / kChunkK; }
-  POOL_HOST_DEVICE constexpr int downChunks() const { return (width + kChunkK - 1) / kChunkK; }
-  POOL_HOST_DEVICE constexpr int mostUnits() const { return (topK * gateUpTiles() + blocks - 1) / blocks; }
-  POOL_HOST_DEVICE constexpr int mostTiles() const { return (topK * downTiles() + blocks - 1) / blocks; }
-  POOL_HOST_DEVICE constexpr int mostLanes() const { return (mostTiles() + downTiles() - 2) / downTiles() + 1; }
+  constexpr int gateUpTiles() const { return width / kTileChannels; }
+  constexpr int downTiles() const { return hidden / kTileChannels; }
+  constexpr int gateUpChunks() const { return (hidden + kChunkK - 1) / kChunkK; }
+  constexpr int downChunks() const { return (width + kChunkK - 1) / kChunkK; }
+  constexpr int mostUnits() const { return (topK * gateUpTiles() + blocks - 1) / blocks; }
+  constexpr int mostTiles() const { return (topK * downTiles() + blocks - 1) / blocks; }
+  constexpr int mostLanes() const { return (mostTiles() + downTiles() - 2) / downTiles() + 1; }
   // Chunks that a block multiplies, of either GEMM, and that a warp does.
-  POOL_HOST_DEVICE constexpr int gateUpJobs() const { return 2 * mostUnits() * gateUpChunks(); }
-  POOL_HOST_DEVICE constexpr int downJobs() const { return mostTiles() * downChunks(); }
+  constexpr int gateUpJobs() const { return 2 * mostUnits() * gateUpChunks(); }
+  constexpr int downJobs() const { return mostTiles() * downChunks(); }
   constexpr int mostTurns() const {
     const int warps = kToken.warps();
     return (gateUpJobs() + warps - 1) / warps + (downJobs() + warps - 1) / warps;
   }
-  // Dynamic shared memory of a block: chunks, activations, h of the lanes of its tiles, sums of chunks.
-  POOL_HOST_DEVICE constexpr int activationBytes() const { return gateUpChunks() * kChunkK * 2; }
-  POOL_HOST_DEVICE constexpr int innerBytes() const { return downChunks() * kChunkK * 2; }
-  POOL_HOST_DEVICE constexpr int sumBytes() const {
+  // Most dynamic shared memory of a block: chunks, activations, sums of chunks and, behind those, h of the lanes of its tiles.
+  constexpr int activationBytes() const { return gateUpChunks() * kChunkK * 2; }
+  constexpr int innerBytes() const { return downChunks() * kChunkK * 2; }
+  constexpr int sumBytes() const {
     return (gateUpJobs() > downJobs() ? gateUpJobs() : downJobs()) * kTileChannels * 4;
   }
-  POOL_HOST_DEVICE constexpr int sharedBytes() const {
+  constexpr int sharedBytes() const {
     return kToken.warps() * kTokenWarpBytes + activationBytes() + mostLanes() * innerBytes() + sumBytes();
   }
   // Whether the kernel can take a token of this shape by blocks that may have so much shared memory.
@@ -191,7 +191,7 @@ static_assert(sizeof(LaneBlocks) == 32);
 struct alignas(8) MoeParams {
   const uint16_t* activations;  // bf16 [tokens, hidden], on 16 bytes
   const int32_t* ids;           // [lanes] expert; a lane outside [0, experts) is not computed
-  const int32_t* rows;          // [lanes] bank row of each valid lane; -1: not in this call (decode)
+  const int32_t* rows;          // [lanes] bank row of each valid lane; -1: another call has left its output (decode of 2 tokens and more)
   const int32_t* missRows;      // [lanes] -1: the lane's row is in the bank; else it is on the host; null: all in the bank (decode)
   const int32_t* expertRows;    // [experts] bank row of each routed expert; -1: not in this launch (general, both GEMMs)
   const float* weights;         // [lanes] router weights

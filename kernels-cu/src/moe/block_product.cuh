@@ -23,13 +23,14 @@ constexpr int largestDivisor(int number, int atMost) {
   return atMost;
 }
 
-// What else a block does on the way: it may wait for its activations once the first weights are under way, or only then learn
-// where to keep them, and learns when all weights have been asked for.
+// What else a block does on the way: it may wait before it asks for weights, and for its activations once the first weights are under
+// way, or only then learn where to keep them, and learns when all weights have been asked for.
 struct NothingElse {
   static constexpr bool kKeepsLate = false;
   static constexpr bool kLate = false;
   static constexpr bool kLateRequests = false;
   __device__ int64_t bytesFurther() const { return 0; }
+  __device__ void waitToRequest() const {}
   __device__ void waitForActivations() const {}
   __device__ void allRequested() const {}
 };
@@ -109,6 +110,7 @@ struct BlockProduct {
       }
     };
 
+    other.waitToRequest();
     ring.fill([&](int round) {
       if (!Else::kLate) stage(round);
     });

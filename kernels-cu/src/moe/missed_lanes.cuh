@@ -7,6 +7,15 @@
 
 namespace pool {
 
+// Of a lane's down: w2 is asked for once all of w13 has been. By then the block has done all else, or the link would run dry.
+template <typename Rows>
+struct AfterGateUp : WaitForInner<Rows> {
+  const int32_t* requested;
+  __device__ AfterGateUp(const Rows& rows, int lane, const DecodeCounts& counts, int parts)
+      : WaitForInner<Rows>(rows, lane, counts.inner + lane, parts), requested(counts.requested + lane) {}
+  __device__ void waitToRequest() const { waitUntil(requested, this->parts); }
+};
+
 // For one type of activations.
 template <typename Type>
 struct MissedLanes {
@@ -46,8 +55,7 @@ struct MissedLanes {
     for (int turn = block; turn < turns; turn += blocks) {
       const LaneTurn at(lanes, turn, parts);
       const LaneGroup group = begin(lanes, at.lane, shared);
-      waitUntil(counts.requested + at.lane, gateUps);
-      const WaitForInner<Rows> wait(rows, at.lane, counts.inner + at.lane, gateUps);
+      const AfterGateUp<Rows> wait(rows, at.lane, counts, gateUps);
       downGroup<Down>(p, group, at.part, 1, shared, wait, store);
     }
     if (threadIdx.x == 0) forgetCounts(p, lanes.missed, gateUps, blocks);  // the thread that has waited for them

@@ -69,7 +69,7 @@ struct ChannelPairs {
     for (int t = 0; t < kTiles; ++t)
 #pragma unroll
       for (int i = 0; i < 2; ++i) at[t][i] = chunkSums[t * kTileChannels + i];
-#pragma unroll 8
+#pragma unroll 4
     for (int c = 1; c < chunks; ++c)
 #pragma unroll
       for (int t = 0; t < kTiles; ++t)
@@ -124,11 +124,9 @@ class ResidentLanes {
         downTiles_(p.hidden / kTileChannels),
         downChunks_((p.width + kChunkK - 1) / kChunkK),
         jobsOfUnit_(2 * ((p.hidden + kChunkK - 1) / kChunkK)) {
-    const TokenGrid call = {p.topK, p.hidden, p.width, blocks};  // whose memory is enough for any lanes that this block takes
     places_ = sharedAddress(shared) + warp_ * kTokenWarpBytes;
     activations_ = sharedAddress(shared) + kToken.warps() * kTokenWarpBytes;
-    inner_ = activations_ + call.activationBytes();
-    sums_ = reinterpret_cast<float*>(shared + (call.sharedBytes() - call.sumBytes()));
+    sums_ = reinterpret_cast<float*>(shared + kToken.warps() * kTokenWarpBytes + activationBytes());
     share(p.topK, blocks, blockIdx.x);
   }
 
@@ -182,6 +180,7 @@ class ResidentLanes {
 
   // Jobs of the block that this warp takes: every 16th.
   __device__ int turns(int jobs) const { return (jobs - warp_ + kToken.warps() - 1) / kToken.warps(); }
+  __device__ int activationBytes() const { return jobsOfUnit_.by / 2 * (kChunkK * 2); }
   // What a warp's threads know of a lane.
   template <typename T>
   __device__ static T of(T value, int lane) { return __shfl_sync(kFullWarp, value, lane); }
@@ -201,6 +200,8 @@ class ResidentLanes {
     tiles_ = tiles.count;
     gateUpTurns_ = turns(units_ * jobsOfUnit_.by);
     downTurns_ = turns(tiles_ * downChunks_.by);
+    // Never past TokenGrid.sharedBytes: blocks have no more to do each beside missed lanes than without.
+    inner_ = sharedAddress(sums_) + max(units_ * jobsOfUnit_.by, tiles_ * downChunks_.by) * (kTileChannels * 4);
     plan();
   }
 
@@ -216,7 +217,7 @@ class ResidentLanes {
   }
 
   __device__ void bringActivations() const {
-    const int bytes = jobsOfUnit_.by / 2 * (kChunkK * 2);
+    const int bytes = activationBytes();
 #pragma unroll 1
     for (int at = threadIdx.x * 16; at < bytes; at += kToken.threads() * 16) {
       copyAsync16OrZeros(activations_ + at, p_.activations + at / 2, at / 2 < p_.hidden);
@@ -312,7 +313,7 @@ class ResidentLanes {
         for (uint32_t& word : v.word) word = ~word;
         return v;
       }
-      pauseBriefly();
+      lookAgain();
     }
   }
 
@@ -334,7 +335,7 @@ class ResidentLanes {
     const uint32_t out = Type::pack(__fmul_rn(sum.at[0][0], factor), __fmul_rn(sum.at[0][1], factor));
     const int at = of(lane_, lane) * (p_.hidden / 2) + tile * (kTileChannels / 2) + thread_;
     storeRelaxed(exchange_.out + at, ~out);
-    reinterpret_cast<uint32_t*>(p_.laneOut)[at] = out;
+    reinterpret_cast<uint32_t*>(p_.laneOut)[at] = out;  // as the other kernels leave it; nobody here reads it
   }
 
   const MoeParams& p_;
@@ -345,8 +346,8 @@ class ResidentLanes {
   const Divisor jobsOfUnit_;               // chunks of gate and up in turn
   SharedAddress places_;                   // of this warp
   SharedAddress activations_;              // of the token
+  float* sums_;                            // [jobs][64], of the matrix that has more
   SharedAddress inner_;                    // h of the lanes of this block's tiles
-  float* sums_;                            // [jobs][64]
   int lanes_, blocks_;                     // that take part
   int firstUnit_, units_;                  // of gate and up
   int firstTile_, tiles_;                  // of down

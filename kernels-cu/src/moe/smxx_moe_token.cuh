@@ -86,37 +86,35 @@ class TokenCall {
     for (; tile < tiles; tile += kToken.warps() * blocks_) sumOut(lanes, tile * (kTileChannels / 2) + thread);
   }
 
-  // Two channels of the output, from pair `pair` of every lane: in ascending slot order, from +0. Nobody else reads these
-  // lanes' pairs, which are left as they were.
+  // Two channels of the output, from pair `pair` of every lane computed: in ascending slot order, from +0. Nobody else reads these
+  // pairs, which are 0 again after it.
   __device__ void sumOut(const TokenLanes& lanes, int pair) const {
     constexpr int kSlotsAtOnce = 10;
+    const uint32_t apart = p_.hidden / 2;
     float sum[2] = {};
+#pragma unroll 1
     for (int first = 0; first < p_.topK; first += kSlotsAtOnce) {
+      const unsigned computed = lanes.computed() >> first;
+      const uint32_t* const from = exchange_.out + first * apart + pair;
       uint32_t value[kSlotsAtOnce];
       bool there;
       do {
         there = true;
 #pragma unroll
-        for (int i = 0; i < kSlotsAtOnce; ++i) {
-          const bool polled = first + i < p_.topK && lanes.computed(first + i);
-          value[i] = polled ? loadRelaxed(exchange_.out + (first + i) * (p_.hidden / 2) + pair) : 1;
-        }
+        for (int i = 0; i < kSlotsAtOnce; ++i) value[i] = (computed >> i & 1u) != 0 ? loadRelaxed(from + i * apart) : ~0u;
 #pragma unroll
         for (int i = 0; i < kSlotsAtOnce; ++i) there = there && value[i] != 0;
-        if (!there) pauseBriefly();
+        if (!there) lookAgain();
       } while (!there);
 #pragma unroll
-      for (int i = 0; i < kSlotsAtOnce; ++i) {
-        const int lane = first + i, at = lane * (p_.hidden / 2) + pair;
-        if (lane >= p_.topK || (lanes.valid >> lane & 1u) == 0) continue;
-        const bool computed = lanes.computed(lane);
-        const uint32_t out = computed ? ~value[i] : reinterpret_cast<const uint32_t*>(p_.laneOut)[at];
-        if (computed) exchange_.out[at] = 0;
-        sum[0] = __fadd_rn(sum[0], Type::low(out));
-        sum[1] = __fadd_rn(sum[1], Type::high(out));
+      for (int i = 0; i < kSlotsAtOnce; ++i) {  // +0 where no lane is, which changes no sum: none is -0
+        sum[0] = __fadd_rn(sum[0], Type::low(~value[i]));
+        sum[1] = __fadd_rn(sum[1], Type::high(~value[i]));
       }
     }
     reinterpret_cast<uint32_t*>(p_.out)[pair] = Type::pack(sum[0], sum[1]);
+#pragma unroll 1
+    for (int lane = 0; lane < p_.topK; ++lane) exchange_.out[lane * apart + pair] = 0;
   }
 
   const MoeParams& p_;

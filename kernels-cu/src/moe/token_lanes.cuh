@@ -40,19 +40,17 @@ __device__ inline int placeOfBit(unsigned bits, int n) {
 // The lanes of a token, as each warp has them.
 struct TokenLanes {
   TokenLane own;    // of lane `thread`
-  unsigned valid;   // those with an expert
-  unsigned inBank;  // and a row in the bank
+  unsigned inBank;  // those with an expert and a row in the bank
   unsigned missed;  // or on the host
 
   __device__ explicit TokenLanes(const TokenLane& lane)
       : own(lane),
-        valid(__ballot_sync(kFullWarp, lane.expert >= 0)),
         inBank(__ballot_sync(kFullWarp, lane.expert >= 0 && !lane.missed && lane.row >= 0)),
         missed(__ballot_sync(kFullWarp, lane.expert >= 0 && lane.missed)) {}
 
   __device__ int countInBank() const { return __popc(inBank); }
   __device__ int countMissed() const { return __popc(missed); }
-  __device__ bool computed(int lane) const { return ((inBank | missed) >> lane & 1u) != 0; }
+  __device__ unsigned computed() const { return inBank | missed; }
 };
 
 }  // namespace pool
