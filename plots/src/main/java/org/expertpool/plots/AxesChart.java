@@ -25,7 +25,7 @@ final class AxesChart {
 
     AxesChart(FigureData figure, int width, int height) {
         this.figure = figure;
-        this.xRange = AxisRange.ofX(figure);
+        this.xRange = AxisRange.ofX(figure, width - 100);
         this.yRange = AxisRange.ofY(figure);
         this.chart = chart(width, height);
     }

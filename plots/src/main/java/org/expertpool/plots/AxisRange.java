@@ -8,7 +8,8 @@ record AxisRange(double min, double max) {
         return max - min;
     }
 
-    static AxisRange ofX(FigureData figure) {
+    /** @param plotWidth about how wide the plot will be, in pixels */
+    static AxisRange ofX(FigureData figure, double plotWidth) {
         Axis axis = figure.x();
         if (!axis.categories().isEmpty()) {
             return new AxisRange(-.5, axis.categories().size() - .5);
@@ -23,7 +24,11 @@ record AxisRange(double min, double max) {
         double min = all[0];
         double max = all[all.length - 1];
         double pad = max > min ? .03 * (max - min) : .5;
-        boolean fromZero = axis.scale() == Axis.Scale.LINEAR && min >= 0 && (hasBars(figure) || min < .2 * max);
+        boolean mayBeginAtZero = axis.scale() == Axis.Scale.LINEAR && min >= 0;
+        if (mayBeginAtZero && hasBars(figure)) {
+            return withEdgeTicks(0, Math.max(max + pad, Bars.endOfNames(figure, plotWidth)));
+        }
+        boolean fromZero = mayBeginAtZero && min < .2 * max;
         return fromZero ? withEdgeTicks(0, max + pad) : new AxisRange(min - pad, max + pad);
     }
 

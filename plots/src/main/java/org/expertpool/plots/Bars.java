@@ -14,6 +14,8 @@ final class Bars {
 
     private static final Font NAME = Text.font(Font.PLAIN, 10.5f);
 
+    private static final double GAP = 6;
+
     private final List<String> names;
     private final List<Series> series;
     private final AxesChart axes;
@@ -24,6 +26,26 @@ final class Bars {
         series = figure.series().stream()
                 .filter(one -> one.style().dash() == SeriesStyle.Dash.BAR)
                 .toList();
+    }
+
+    /** Where x must end for names of at most half the plot's width, in pixels, to stand beside their bars. */
+    static double endOfNames(FigureData figure, double plotWidth) {
+        double most = 0;
+        List<String> names = figure.y().names();
+        for (int i = 0; i < names.size(); i++) {
+            double room = 2 * GAP + Text.width(names.get(i), NAME);
+            double end = end(figure.series(), i);
+            most = Math.max(most, room > plotWidth / 2 ? end : end / (1 - room / plotWidth));
+        }
+        return most;
+    }
+
+    private static double end(List<Series> series, int bar) {
+        return series.stream()
+                .filter(one -> one.style().dash() == SeriesStyle.Dash.BAR)
+                .mapToDouble(one -> one.points().get(bar).x())
+                .max()
+                .orElse(0);
     }
 
     void paint(Graphics2D g) {
@@ -43,12 +65,9 @@ final class Bars {
     /** After everything else, so that nothing hides them. */
     void paintNames(Graphics2D g, Rectangle2D plot) {
         for (int i = 0; i < names.size() && !series.isEmpty(); i++) {
-            double end = 0;
-            for (Series one : series) {
-                end = Math.max(end, axes.screenX(one.points().get(i).x()));
-            }
+            double end = axes.screenX(end(series, i));
             double width = Text.width(names.get(i), NAME);
-            double left = end + 6 + width < plot.getMaxX() ? end + 6 : end - 6 - width;
+            double left = end + GAP + width < plot.getMaxX() ? end + GAP : end - GAP - width;
             Text.draw(g, names.get(i), NAME, HouseStyle.INK, left, axes.screenY(i) + 4);
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.awt.Font;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -207,6 +208,12 @@ class LabFiguresTest {
         assertThat(figure.series().stream().map(one -> one.points().get(0).x()))
                 .containsExactly(30.0, 50.0, 53.0, 78.0, 78.0, 76.0, 70.0);
         assertThat(figure.series().get(5).points().get(1).x()).isEqualTo(20);
+
+        // The longest bar's name has room beside it, where it takes less than half of the plot.
+        double name = Text.width("N = 258, dense reads, no graph", Text.font(Font.PLAIN, 10.5f));
+        double wide = AxisRange.ofX(figure, 4 * name).max();
+        assertThat(4 * name * 78 / wide + name).isBetween(3.8 * name, 4 * name);
+        assertThat(AxisRange.ofX(figure, 1.5 * name).max()).isBetween(78.0, 90.0);
     }
 
     @Test
