@@ -25,9 +25,14 @@ final class AxesChart {
 
     AxesChart(FigureData figure, int width, int height) {
         this.figure = figure;
-        this.xRange = AxisRange.ofX(figure, width - 100);
+        this.xRange = AxisRange.ofX(figure, plotWidth(width));
         this.yRange = AxisRange.ofY(figure);
         this.chart = chart(width, height);
+    }
+
+    /** About how wide the plot will be, which is known only once the ticks of y are. */
+    private static int plotWidth(int width) {
+        return width - 100;
     }
 
     private XYChart chart(int width, int height) {
@@ -42,8 +47,8 @@ final class AxesChart {
         style.setAxisTickLabelsFont(Text.font(Font.PLAIN, 11)).setAxisTickLabelsColor(HouseStyle.INK);
         style.setPlotGridLinesColor(HouseStyle.GRID).setPlotGridLinesStroke(new BasicStroke(.8f));
         style.setAxisTickMarksColor(HouseStyle.QUIET).setAxisTickMarksStroke(new BasicStroke(.8f));
-        style.setXAxisTickMarkSpacingHint(
-                figure.x().tickSpacing(width - 100, xRange.length(), figure.x().shareOf() > 0 ? 92 : 60));
+        style.setXAxisTickMarkSpacingHint(figure.x()
+                .tickSpacing(plotWidth(width), xRange.length(), figure.x().shareOf() > 0 ? 92 : 60));
         style.setYAxisTickMarkSpacingHint(figure.y().tickSpacing(height - 70, yRange.length(), 44));
         style.setYAxisLabelAlignment(AxesChartStyler.TextAlignment.Right);
         style.setXAxisMin(xRange.min()).setXAxisMax(xRange.max());

@@ -24,12 +24,10 @@ record AxisRange(double min, double max) {
         double min = all[0];
         double max = all[all.length - 1];
         double pad = max > min ? .03 * (max - min) : .5;
-        boolean mayBeginAtZero = axis.scale() == Axis.Scale.LINEAR && min >= 0;
-        if (mayBeginAtZero && hasBars(figure)) {
-            return withEdgeTicks(0, Math.max(max + pad, Bars.endOfNames(figure, plotWidth)));
-        }
-        boolean fromZero = mayBeginAtZero && min < .2 * max;
-        return fromZero ? withEdgeTicks(0, max + pad) : new AxisRange(min - pad, max + pad);
+        boolean fromZero = axis.scale() == Axis.Scale.LINEAR && min >= 0 && (hasBars(figure) || min < .2 * max);
+        return fromZero
+                ? withEdgeTicks(0, Math.max(max + pad, Bars.endOfNames(figure, plotWidth)))
+                : new AxisRange(min - pad, max + pad);
     }
 
     private static boolean hasBars(FigureData figure) {

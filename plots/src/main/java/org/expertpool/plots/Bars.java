@@ -23,18 +23,23 @@ final class Bars {
     Bars(FigureData figure, AxesChart axes) {
         this.axes = axes;
         names = figure.y().names();
-        series = figure.series().stream()
+        series = bars(figure);
+    }
+
+    private static List<Series> bars(FigureData figure) {
+        return figure.series().stream()
                 .filter(one -> one.style().dash() == SeriesStyle.Dash.BAR)
                 .toList();
     }
 
-    /** Where x must end for names of at most half the plot's width, in pixels, to stand beside their bars. */
+    /** Where x must end for names of at most half the plot's width, in pixels, to stand beside their bars; 0 without bars. */
     static double endOfNames(FigureData figure, double plotWidth) {
         double most = 0;
+        List<Series> bars = bars(figure);
         List<String> names = figure.y().names();
         for (int i = 0; i < names.size(); i++) {
             double room = 2 * GAP + Text.width(names.get(i), NAME);
-            double end = end(figure.series(), i);
+            double end = end(bars, i);
             most = Math.max(most, room > plotWidth / 2 ? end : end / (1 - room / plotWidth));
         }
         return most;
@@ -42,7 +47,6 @@ final class Bars {
 
     private static double end(List<Series> series, int bar) {
         return series.stream()
-                .filter(one -> one.style().dash() == SeriesStyle.Dash.BAR)
                 .mapToDouble(one -> one.points().get(bar).x())
                 .max()
                 .orElse(0);
